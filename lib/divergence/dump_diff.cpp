@@ -253,6 +253,7 @@ DiffSide::DiffSide(OpenedGraph&& graph) : opened(std::move(graph)), tables(opene
     dump.graph = &opened.graph();
     dump.join = &opened.joined->join;
     lines = OperatorLines(opened.graph());
+    code = CodeLines(opened.graph());
   }
   side = dump;
 }
@@ -329,7 +330,12 @@ std::string_view DiffResult::explained(TensorId tensor) const { return name_of(d
 
 OperatorLine DiffResult::line(OperatorId pair) const {
   const OpInGraph found = operator_in_graph(pair);
-  return found.side == nullptr ? OperatorLine() : found.side->lines.of(found.op);
+  if (found.side == nullptr) return {};
+  if (!pairing.operators[pair].is_paired()) {
+    const DiffSide& other = found.side == a.get() ? *b : *a;
+    if (const SourceFrame* const changed = found.side->code.changed_line(found.op, other.code)) return {changed, false};
+  }
+  return found.side->lines.of(found.op);
 }
 
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,

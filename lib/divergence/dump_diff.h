@@ -23,6 +23,7 @@
 #include "compare/tokens/token_use.h"
 #include "divergence/divergence.h"
 #include "divergence/placement_evidence.h"
+#include "graph/lines/code_lines.h"
 #include "graph/lines/operator_lines.h"
 #include "graph/opened_graph.h"
 
@@ -45,6 +46,7 @@ struct DiffSide {
   CompareSide side;  // as it is compared: without ranks if the sides are sharded differently
   StatisticTables tables;
   OperatorLines lines;
+  CodeLines code;
   std::vector<TensorRecord> tensors;  // of a checkpoint, with the parts and views that are compared
 
   [[nodiscard]] const Catalogue& catalogue() const { return *opened.catalogue; }

@@ -8,7 +8,6 @@
 #include "base/containers.h"
 #include "base/text.h"
 #include "graph/flow/data_flow.h"
-#include "graph/lines/source_lines.h"
 #include "graph/op_graph.h"
 #include "graph/op_name.h"
 #include "msprobe/names.h"
@@ -124,13 +123,6 @@ Places places_of(const std::vector<uint64_t>& keys) {
   return places;
 }
 
-// Of code without blanks and the comment at its end.
-uint64_t code_hash(std::string_view code) {
-  std::string text(code.substr(0, code.find('#')));
-  std::erase_if(text, [](char c) { return c == ' ' || c == '\t'; });
-  return text_hash(text);
-}
-
 std::vector<uint64_t> sorted_keys(const std::vector<uint64_t>& keys, const std::vector<size_t>& places) {
   std::vector<uint64_t> chosen;
   for (const size_t place : places) chosen.push_back(keys[place]);
@@ -155,34 +147,6 @@ std::vector<uint64_t> modules_of(const std::vector<const SequencedOp*>& operator
     modules[i] = module;
   }
   return modules;
-}
-
-std::vector<uint64_t> codes_of(const CompareSide& side, const std::vector<SequencedOp>& operators) {
-  // Innermost first, as stacks are.
-  const auto lines_of = [&](const SequencedOp& one) {
-    std::vector<uint64_t> lines;
-    if (one.op == kNoId || side.graph->origin(one.op).kind != OriginKind::kStackJson) return lines;
-    for (const SourceFrame* const frame : stack_of(*side.graph, one.op)) {
-      if (!is_library_file(frame->file)) lines.push_back(code_hash(frame->code));
-    }
-    return lines;
-  };
-  std::vector<uint64_t> codes(operators.size(), 0);
-  if (side.graph == nullptr) return codes;
-  std::optional<std::vector<uint64_t>> common;  // the outermost lines, by which the script was started
-  for (const SequencedOp& one : operators) {
-    const std::vector<uint64_t> lines = lines_of(one);
-    if (lines.empty()) continue;
-    if (!common) common = lines;
-    const auto differs = std::mismatch(common->rbegin(), common->rend(), lines.rbegin(), lines.rend()).first;
-    common->erase(common->begin(), differs.base());
-  }
-  for (size_t i = 0; i < codes.size(); ++i) {
-    std::vector<uint64_t> lines = lines_of(operators[i]);
-    if (!lines.empty()) lines.resize(lines.size() - common->size());
-    for (const uint64_t line : lines) codes[i] = mix_hash(codes[i], line);
-  }
-  return codes;
 }
 
 PlacePairs pair_by_modules(CallSequence& a, CallSequence& b) {

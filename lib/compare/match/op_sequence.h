@@ -27,16 +27,11 @@ using CompareSide = DumpWithGraph;
 // The module of each operator of one sequence of msprobe, as a number: of a call the one that ends next; 0 if there is none.
 [[nodiscard]] std::vector<uint64_t> modules_of(const std::vector<const SequencedOp*>& operators);
 
-// The lines of the script that made each operator, as a number: their code without blanks and comments, from the call outwards to
-// where all operators of the side have the same lines. 0 where stack.json of msprobe does not have them. Line numbers mean nothing
-// in another version of a script.
-[[nodiscard]] std::vector<uint64_t> codes_of(const CompareSide& side, const std::vector<SequencedOp>& operators);
-
 // Operators of one rank and step of msprobe in their order.
 struct CallSequence {
   std::vector<std::vector<uint64_t>> keys;  // alignment_keys()
   std::vector<const SequencedOp*> operators;
-  std::vector<uint64_t> codes;
+  std::vector<uint64_t> codes;  // CodeLines::key_of()
 };
 
 // Pairs the operators of two sequences that their lines and modules identify: calls of a module by their lines, if each line makes

@@ -13,6 +13,7 @@
 #include "compare/match/graph_match.h"
 #include "compare/match/rename/name_map.h"
 #include "compare/match/tensor_pairing.h"
+#include "graph/lines/code_lines.h"
 #include "graph/op_name.h"
 #include "tensor/shape.h"
 
@@ -482,6 +483,12 @@ class Pairer {
   }
 
   const Sides<std::vector<uint64_t>>& codes() {
+    const auto codes_of = [](const CompareSide& side, const std::vector<SequencedOp>& operators) {
+      const CodeLines lines = side.graph == nullptr ? CodeLines() : CodeLines(*side.graph);
+      std::vector<uint64_t> codes;
+      for (const SequencedOp& one : operators) codes.push_back(lines.key_of(one.op));
+      return codes;
+    };
     if (!codes_) codes_ = {codes_of(side_a_, result_.a), codes_of(side_b_, result_.b)};
     return *codes_;
   }
