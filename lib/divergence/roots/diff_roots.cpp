@@ -167,7 +167,8 @@ void judge_arguments(DiffResult& run, std::vector<ArgumentDiff> of_calls, const 
   }
   std::vector<ArgumentDiff> suspects = differing;
   std::erase_if(suspects, [&](const ArgumentDiff& argument) {
-    return argument.of_call && run.divergence.other_calls.count(argument.op) > 0;
+    return argument.of_call &&
+           run.divergence.other_calls.count(argument.op) + run.divergence.rewritten.count(argument.op) > 0;
   });
   add_argument_roots(suspects, run.a->side, run.b->side, run.pairing, run.diffs, run.rows, run.divergence.roots);
   std::erase_if(differing, [](const ArgumentDiff& argument) { return argument.tensor != kNoId; });
