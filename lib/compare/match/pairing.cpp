@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/containers.h"
 #include "base/text.h"
@@ -15,6 +16,7 @@
 #include "compare/match/tensor_pairing.h"
 #include "graph/lines/code_lines.h"
 #include "graph/op_name.h"
+#include "msprobe/names.h"
 #include "tensor/shape.h"
 
 namespace msdump {
@@ -450,31 +452,64 @@ class Pairer {
   }
 
   void by_position() {
-    auto all_a = alignment_keys(side_a_, result_.a), all_b = alignment_keys(side_b_, result_.b);
-    pair_by_graph(all_a, all_b);
+    all_keys_ = {alignment_keys(side_a_, result_.a), alignment_keys(side_b_, result_.b)};
+    pair_by_graph(all_keys_.a, all_keys_.b);
     const ByPlace all_in_a = by_place(result_.a, taken_a_), all_in_b = by_place(result_.b, taken_b_);
+    const bool calls = !has_flow(side_a_) && !has_flow(side_b_);
     for (const auto& [place, b] : all_in_b) {
       const auto found = all_in_a.find(place);
       if (found == all_in_a.end()) continue;
-      const std::vector<SequencedOpId>& a = found->second;
-      auto keys_a = chosen(all_a, a), keys_b = chosen(all_b, b);
-      if (!has_flow(side_a_) && !has_flow(side_b_)) {
-        CallSequence calls_a = calls_at(Side::kCandidate, a, std::move(keys_a)),
-                     calls_b = calls_at(Side::kReference, b, std::move(keys_b));
-        for (const auto& [in_a, in_b] : pair_by_modules(calls_a, calls_b)) pair(a[in_a], b[in_b], PairedBy::kSequence);
-        keys_a = std::move(calls_a.keys), keys_b = std::move(calls_b.keys);
-      }
-      for (const AlignedPair& aligned : align(keys_a, keys_b, &result_.limits)) {
-        if (partner_of_a_[a[aligned.a]] != kNoId || partner_of_b_[b[aligned.b]] != kNoId) continue;
-        // Only a data flow gives the keys of the first levels neighbours.
-        const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
-        pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);
+      if (calls) {
+        align_calls(found->second, b);
+      } else {
+        align_operators(found->second, b, {chosen(all_keys_.a, found->second), chosen(all_keys_.b, b)});
       }
     }
   }
 
-  CallSequence calls_at(Side side, const std::vector<SequencedOpId>& places, std::vector<std::vector<uint64_t>>&& keys) {
-    CallSequence calls{std::move(keys), {}, {}};
+  void align_calls(const std::vector<SequencedOpId>& a, const std::vector<SequencedOpId>& b) {
+    CallSequence calls_a = calls_at(Side::kCandidate, a), calls_b = calls_at(Side::kReference, b);
+    for (const auto& [in_a, in_b] : pair_by_modules(calls_a, calls_b)) pair(a[in_a], b[in_b], PairedBy::kSequence);
+    align_operators(a, b, {std::move(calls_a.keys), std::move(calls_b.keys)});
+    // A backward call belongs to the forward call with its number; modules count both passes apart.
+    const BackwardCalls of_a = backward_calls(Side::kCandidate, a), of_b = backward_calls(Side::kReference, b);
+    for (const auto& [forward, call] : of_a) {
+      const auto partner = of_b.find(partner_of_a_[forward]);
+      if (partner == of_b.end() || partner_of_a_[call] == partner->second) continue;
+      if (partner_of_a_[call] != kNoId) partner_of_b_[partner_of_a_[call]] = kNoId;
+      if (partner_of_b_[partner->second] != kNoId) partner_of_a_[partner_of_b_[partner->second]] = kNoId;
+      pair(call, partner->second, PairedBy::kSequence);
+    }
+  }
+
+  void align_operators(const std::vector<SequencedOpId>& a, const std::vector<SequencedOpId>& b,
+                       const Sides<std::vector<std::vector<uint64_t>>>& keys) {
+    // Only a data flow gives the keys of the first levels neighbours.
+    const bool flow = has_flow(side_a_) && has_flow(side_b_);
+    for (const AlignedPair& aligned : align(keys.a, keys.b, &result_.limits)) {
+      if (partner_of_a_[a[aligned.a]] != kNoId || partner_of_b_[b[aligned.b]] != kNoId) continue;
+      pair(a[aligned.a], b[aligned.b], flow && aligned.level < 2 ? PairedBy::kNeighbours : PairedBy::kSequence);
+    }
+  }
+
+  using BackwardCalls = std::map<SequencedOpId, SequencedOpId>;  // by forward call
+  [[nodiscard]] BackwardCalls backward_calls(Side side, const std::vector<SequencedOpId>& ops) const {
+    const std::vector<SequencedOp>& operators = result_.operators_of(side);
+    std::unordered_map<std::string_view, SequencedOpId> named;
+    for (const SequencedOpId op : ops) named.try_emplace(operators[op].name, op);
+    BackwardCalls backward;
+    for (const SequencedOpId op : ops) {
+      const auto entry = parse_msprobe_entry(operators[op].name);
+      if (!entry || entry->kind != MsprobeEntryKind::kCall) continue;
+      const auto forward = forward_entry_of(operators[op].name);
+      const auto found = forward ? named.find(*forward) : named.end();
+      if (found != named.end()) backward.try_emplace(found->second, op);
+    }
+    return backward;
+  }
+
+  CallSequence calls_at(Side side, const std::vector<SequencedOpId>& places) {
+    CallSequence calls{chosen(all_keys_[side], places), {}, {}};
     for (const SequencedOpId at : places) {
       calls.operators.push_back(&result_.operators_of(side)[at]);
       calls.codes.push_back(codes()[side][at]);
@@ -583,6 +618,7 @@ class Pairer {
   std::vector<bool> outside_a_, outside_b_;     // of a rank or step that the other side does not have
   std::optional<GraphSide> graph_a_, graph_b_;  // made when they are first needed
   std::optional<Sides<std::vector<uint64_t>>> codes_;  // likewise
+  Sides<std::vector<std::vector<uint64_t>>> all_keys_;  // alignment_keys(), by position
   std::vector<SequencedOpId> partner_of_a_, partner_of_b_;
   std::vector<PairedBy> how_;                  // by operator of b
   std::vector<SharedText> names_a_, names_b_;  // before they were renamed; empty if they were not

@@ -401,6 +401,19 @@ TEST_CASE("a line that was changed keeps its place among the calls of its name")
   CHECK(partner_of_line(2, {"a = f(x)", "b = f(y)", "b = f(y)"}, kLines) == "b = f(y)");
 }
 
+TEST_CASE("a backward call has the partner of its forward call") {
+  // One product in place of two.
+  const CallTrial trial([](MadeCalls& calls) {
+    const int count = calls.bad() ? 1 : 2;
+    for (int i = 0; i < count; ++i) calls.ran(fmt::format("Functional.linear.{}.forward", i), {{1, 2}}, {{3, 4}});
+    calls.ran("Torch.sum.0.forward", {{3, 4}}, {{7}});
+    for (int i = count; i-- > 0;) calls.ran(fmt::format("Functional.linear.{}.backward", i), {{1, 1}}, {{5, 6}});
+  });
+  CHECK(trial.compared().partner_of("Functional.linear.0.forward") == "Functional.linear.0.forward");
+  CHECK(trial.compared().partner_of("Functional.linear.0.backward") == "Functional.linear.0.backward");
+  CHECK(trial.compared().partner_of("Functional.linear.1.backward").empty());
+}
+
 TEST_CASE("path rules rename the candidate before it is paired") {
   const auto how = [](const NameMap* map) {
     const test::ScratchDir scratch;
