@@ -18,14 +18,14 @@ constexpr auto kRules = enum_table<RootRule, RuleTraits>(
     RuleTraits{"graph", DecidedBy::kAsked, 149, 151}, RuleTraits{"argument", DecidedBy::kAsked, 84, 84},
     RuleTraits{"computed", DecidedBy::kComputed, 187, 187}, RuleTraits{"outlier", DecidedBy::kEstimate, 0, 0},
     RuleTraits{"handed_on", DecidedBy::kHandedOn, 0, 0}, RuleTraits{"update", DecidedBy::kHandedOn, 11, 11},
-    RuleTraits{"parameter", DecidedBy::kEstimate, 17, 20}, RuleTraits{"source", DecidedBy::kEstimate, 89, 119},
-    RuleTraits{"missing", DecidedBy::kEstimate, 143, 153}, RuleTraits{"extra", DecidedBy::kEstimate, 35, 48},
+    RuleTraits{"parameter", DecidedBy::kEstimate, 17, 20}, RuleTraits{"source", DecidedBy::kEstimate, 87, 116},
+    RuleTraits{"missing", DecidedBy::kEstimate, 144, 150}, RuleTraits{"extra", DecidedBy::kEstimate, 37, 46},
     RuleTraits{"cast", DecidedBy::kEstimate, 3, 3}, RuleTraits{"constant", DecidedBy::kEstimate, 0, 0},
-    RuleTraits{"equal_inputs", DecidedBy::kEstimate, 26, 26}, RuleTraits{"excess", DecidedBy::kEstimate, 73, 98},
-    RuleTraits{"shape", DecidedBy::kEstimate, 0, 3}, RuleTraits{"changed", DecidedBy::kEstimate, 8, 21},
+    RuleTraits{"equal_inputs", DecidedBy::kEstimate, 26, 26}, RuleTraits{"excess", DecidedBy::kEstimate, 72, 102},
+    RuleTraits{"shape", DecidedBy::kEstimate, 0, 3}, RuleTraits{"changed", DecidedBy::kEstimate, 8, 15},
     RuleTraits{"nan", DecidedBy::kEstimate, 0, 0}, RuleTraits{"draw", DecidedBy::kEstimate, 0, 0},
-    RuleTraits{"collective", DecidedBy::kEstimate, 0, 0}, RuleTraits{"cut", DecidedBy::kEstimate, 23, 26},
-    RuleTraits{"line", DecidedBy::kEstimate, 37, 46},
+    RuleTraits{"collective", DecidedBy::kEstimate, 0, 0}, RuleTraits{"cut", DecidedBy::kEstimate, 23, 23},
+    RuleTraits{"line", DecidedBy::kEstimate, 37, 42},
     RuleTraits{"token", DecidedBy::kEstimate, 143, 146});  // of scripts/e2e's rollouts (docs/tokens.md)
 
 // The expected share of a next root, if any share is as likely before the first.

@@ -9,7 +9,7 @@
 namespace msdump::recompute {
 namespace {
 
-// docs/blame.md has what other numbers lead to.
+// docs/blame-measured.md has what other numbers lead to.
 constexpr double kTimes = 3;
 constexpr uint32_t kLeastSimilar = 4;
 

@@ -112,8 +112,8 @@ void MadeCalls::write(const fs::path& dump, const std::string& below) const {
     }
     construct += fmt::format("{}\"{}\": {}", comma, entry.name,
                              entry.parent.empty() ? "null" : fmt::format("\"{}\"", entry.parent));
-    stack += fmt::format("{}\"{}\": [[\"{}\"], [\"File /home/user/net.py, line {}, in forward, \\n {}\"]]", comma,
-                         i, entry.name, entry.line, entry.code);
+    stack += fmt::format("{}\"{}\": [[\"{}\"], [\"File /home/user/net.py, line {}, in forward, \\n {}\"]]", comma, i,
+                         entry.name, entry.line, entry.code);
   }
   test::write_bytes(folder / "dump.json",
                     fmt::format(R"({{"task":"{}","level":"mix","framework":"pytorch","dump_data_dir":null,"data":{{)",

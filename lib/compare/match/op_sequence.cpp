@@ -181,7 +181,8 @@ PlacePairs pair_by_modules(CallSequence& a, CallSequence& b) {
   const std::vector<uint64_t> modules_a = modules_of(a.operators), modules_b = modules_of(b.operators);
   const auto by_code = [&](const std::vector<uint64_t>& scopes, const std::vector<uint64_t>& modules,
                            const std::vector<uint64_t>& codes) {
-    return left(scopes, [&](size_t i) { return codes[i] == 0 ? 0 : mix_hash(mix_hash(modules[i], codes[i]), scopes[i]); });
+    return left(scopes,
+                [&](size_t i) { return codes[i] == 0 ? 0 : mix_hash(mix_hash(modules[i], codes[i]), scopes[i]); });
   };
   for_groups(by_code(scopes_a, modules_a, a.codes), by_code(scopes_b, modules_b, b.codes), pair_in_order);
   const auto by_module = [&](const std::vector<uint64_t>& scopes, const std::vector<uint64_t>& modules) {

@@ -615,9 +615,9 @@ class Pairer {
   Pairing result_;
   bool lone_step_ = false;
   ComparedPlaces places_;
-  std::vector<bool> outside_a_, outside_b_;     // of a rank or step that the other side does not have
-  std::optional<GraphSide> graph_a_, graph_b_;  // made when they are first needed
-  std::optional<Sides<std::vector<uint64_t>>> codes_;  // likewise
+  std::vector<bool> outside_a_, outside_b_;             // of a rank or step that the other side does not have
+  std::optional<GraphSide> graph_a_, graph_b_;          // made when they are first needed
+  std::optional<Sides<std::vector<uint64_t>>> codes_;   // likewise
   Sides<std::vector<std::vector<uint64_t>>> all_keys_;  // alignment_keys(), by position
   std::vector<SequencedOpId> partner_of_a_, partner_of_b_;
   std::vector<PairedBy> how_;                  // by operator of b

@@ -5,7 +5,7 @@
 //   bench_blame --half fit       random nets of even seeds
 //   scripts/e2e --msprobe        the first half
 //   recorded pairs               corpus/device-pairs, corpus/trial, corpus/trial-msprobe, scripts/e2e --planted: all cases
-// Most are round. docs/blame.md has what gets worse without single ones, and their effect together, in cases that set none of them.
+// Most are round. docs/blame-measured.md has what gets worse without single ones, and their effect together, in cases that set none of them.
 //
 // Not here are bounds of time and memory, spreads of operators (operator_gain.cpp), and weights inside a formula.
 #pragma once

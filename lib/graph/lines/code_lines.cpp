@@ -41,9 +41,8 @@ uint64_t CodeLines::key_of(OpId op) const {
 const SourceFrame* CodeLines::changed_line(OpId op, const CodeLines& other) const {
   if (other.codes_.empty()) return nullptr;
   const std::vector<const SourceFrame*> lines = lines_of(op);
-  const auto changed = std::find_if(lines.begin(), lines.end(), [&](const SourceFrame* frame) {
-    return other.codes_.count(code_hash(*frame)) == 0;
-  });
+  const auto changed = std::find_if(
+      lines.begin(), lines.end(), [&](const SourceFrame* frame) { return other.codes_.count(code_hash(*frame)) == 0; });
   return changed == lines.end() ? nullptr : *changed;
 }
 
