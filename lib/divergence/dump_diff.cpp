@@ -254,6 +254,7 @@ DiffSide::DiffSide(OpenedGraph&& graph) : opened(std::move(graph)), tables(opene
     dump.join = &opened.joined->join;
     lines = OperatorLines(opened.graph());
     code = CodeLines(opened.graph());
+    dump.code = &code;
   }
   side = dump;
 }

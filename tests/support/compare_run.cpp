@@ -18,7 +18,7 @@ std::string_view name_of_pair(const Pairing& pairing, const OpPair& pair) {
 
 }  // namespace
 
-CompareSide side_of(const JoinedDump& dump) {
+CompareSide side_of(const JoinedDump& dump, const CodeLines* code) {
   CompareSide side;
   side.index = &dump.dump.index;
   side.tensors = &dump.dump.tensors();
@@ -26,6 +26,7 @@ CompareSide side_of(const JoinedDump& dump) {
   if (dump.join().matched_operators() > 0) {
     side.graph = &dump.graph();
     side.join = &dump.join();
+    side.code = code;
   }
   return side;
 }
@@ -34,8 +35,10 @@ ComparedDumps::ComparedDumps(const std::filesystem::path& candidate, const std::
                              const NameMap* map)
     : dump_a_(join_dump(candidate, Headers::kAll)),
       dump_b_(join_dump(reference, Headers::kAll)),
-      a_(side_of(dump_a_)),
-      b_(side_of(dump_b_)),
+      code_a_(dump_a_.graph()),
+      code_b_(dump_b_.graph()),
+      a_(side_of(dump_a_, &code_a_)),
+      b_(side_of(dump_b_, &code_b_)),
       pairing_(pair_sides(a_, b_, map)) {
   compare_pairs();
   report_ = find_divergences(a_, b_, pairing_, diffs_, ModuleTree::of(*b_.index, *a_.index));

@@ -8,11 +8,12 @@
 
 #include "compare/match/rename/name_map.h"
 #include "divergence/divergence.h"
+#include "graph/lines/code_lines.h"
 #include "support/graph_run.h"
 
 namespace msdump::test {
 
-[[nodiscard]] CompareSide side_of(const JoinedDump& dump);
+[[nodiscard]] CompareSide side_of(const JoinedDump& dump, const CodeLines* code = nullptr);
 
 class ComparedDumps {
  public:
@@ -40,6 +41,7 @@ class ComparedDumps {
   void compare_pairs();
 
   const JoinedDump dump_a_, dump_b_;
+  CodeLines code_a_, code_b_;
   CompareSide a_, b_;
   Pairing pairing_;
   std::vector<TensorDiff> diffs_;

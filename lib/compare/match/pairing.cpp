@@ -519,9 +519,8 @@ class Pairer {
 
   const Sides<std::vector<uint64_t>>& codes() {
     const auto codes_of = [](const CompareSide& side, const std::vector<SequencedOp>& operators) {
-      const CodeLines lines = side.graph == nullptr ? CodeLines() : CodeLines(*side.graph);
       std::vector<uint64_t> codes;
-      for (const SequencedOp& one : operators) codes.push_back(lines.key_of(one.op));
+      for (const SequencedOp& one : operators) codes.push_back(side.code == nullptr ? 0 : side.code->key_of(one.op));
       return codes;
     };
     if (!codes_) codes_ = {codes_of(side_a_, result_.a), codes_of(side_b_, result_.b)};

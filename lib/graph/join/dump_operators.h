@@ -15,6 +15,8 @@
 
 namespace msdump {
 
+class CodeLines;
+
 struct SequencedOp;
 
 // A dump and, if there is one, the graph of its operators. Pointers only: the objects must outlive this.
@@ -26,6 +28,7 @@ struct DumpWithGraph {
   const std::vector<CallArgument>* arguments = nullptr;  // of the calls; may be null
   const std::vector<SequencedOp>* operators = nullptr;   // if they are known already
   const std::vector<CallOverflow>* overflows = nullptr;  // of the calls; may be null
+  const CodeLines* code = nullptr;                       // of the graph; may be null
 };
 
 // True if the graph has the data flow. An IR has it, msprobe's stack.json does not.

@@ -13,47 +13,65 @@ namespace {
 uint64_t code_hash(const SourceFrame& frame) {
   std::string code(frame.code.substr(0, frame.code.find('#')));
   std::erase_if(code, [](char c) { return c == ' ' || c == '\t'; });
-  return text_hash(code);
+  return code.empty() || is_library_file(frame.file) ? 0 : text_hash(code);
+}
+
+// The codes of a stack, innermost first.
+std::vector<uint64_t> codes_of(const IrGraph& ir, List stack, const std::vector<uint64_t>& by_frame) {
+  std::vector<uint64_t> codes;
+  for (const uint32_t frame : ir.pool.view(stack)) {
+    if (by_frame[frame] != 0) codes.push_back(by_frame[frame]);
+  }
+  return codes;
 }
 
 }  // namespace
 
-CodeLines::CodeLines(const OpGraph& graph) : graph_(&graph) {
-  std::optional<std::vector<uint64_t>> common;
-  for (OpId op{0}; op < graph.size(); ++op) {
-    std::vector<uint64_t> lines;
-    for (const SourceFrame* const frame : lines_of(op)) lines.push_back(code_hash(*frame));
-    if (lines.empty()) continue;
-    codes_.insert(lines.begin(), lines.end());
-    if (!common) common = lines;
-    const auto differs = std::mismatch(common->rbegin(), common->rend(), lines.rbegin(), lines.rend()).first;
-    common->erase(common->begin(), differs.base());
+CodeLines::CodeLines(const OpGraph& graph) : graph_(&graph), origins_(graph.origins().size()) {
+  std::optional<std::vector<uint64_t>> common;  // the outermost lines of all stacks
+  for (size_t i = 0; i < origins_.size(); ++i) {
+    const Origin& origin = graph.origins()[i];
+    if (origin.kind != OriginKind::kStackJson) continue;
+    for (const SourceFrame& frame : origin.graph.frames) origins_[i].codes.push_back(code_hash(frame));
+    codes_.insert(origins_[i].codes.begin(), origins_[i].codes.end());
+    for (const IrNode& node : origin.graph.nodes) {
+      if (!origins_[i].keys.try_emplace(node.stack, 0).second) continue;
+      const std::vector<uint64_t> codes = codes_of(origin.graph, node.stack, origins_[i].codes);
+      if (codes.empty()) continue;
+      if (!common) common = codes;
+      const auto differs = std::mismatch(common->rbegin(), common->rend(), codes.rbegin(), codes.rend()).first;
+      common->erase(common->begin(), differs.base());
+    }
   }
-  if (common) starting_ = common->size();
+  codes_.erase(0);
+  const size_t starting = common ? common->size() : 0;
+  for (size_t i = 0; i < origins_.size(); ++i) {
+    for (auto& [stack, key] : origins_[i].keys) {
+      std::vector<uint64_t> codes = codes_of(graph.origins()[i].graph, stack, origins_[i].codes);
+      codes.resize(codes.size() - std::min(starting, codes.size()));
+      for (const uint64_t code : codes) key = mix_hash(key, code);
+    }
+  }
+  if (common) starting_.insert(common->begin(), common->end());
 }
 
 uint64_t CodeLines::key_of(OpId op) const {
-  uint64_t key = 0;
-  for (const SourceFrame* const frame : lines_of(op)) key = mix_hash(key, code_hash(*frame));
-  return key;
+  if (graph_ == nullptr || op == kNoId) return 0;
+  const Stacks& stacks = origins_[graph_->origin_index(op)];
+  const auto found = stacks.keys.find(graph_->node(op).stack);
+  return found == stacks.keys.end() ? 0 : found->second;
 }
 
 const SourceFrame* CodeLines::changed_line(OpId op, const CodeLines& other) const {
-  if (other.codes_.empty()) return nullptr;
-  const std::vector<const SourceFrame*> lines = lines_of(op);
-  const auto changed = std::find_if(
-      lines.begin(), lines.end(), [&](const SourceFrame* frame) { return other.codes_.count(code_hash(*frame)) == 0; });
-  return changed == lines.end() ? nullptr : *changed;
-}
-
-std::vector<const SourceFrame*> CodeLines::lines_of(OpId op) const {
-  std::vector<const SourceFrame*> lines;
-  if (graph_ == nullptr || op == kNoId || graph_->origin(op).kind != OriginKind::kStackJson) return lines;
-  for (const SourceFrame* const frame : stack_of(*graph_, op)) {
-    if (!is_library_file(frame->file)) lines.push_back(frame);
+  if (graph_ == nullptr || op == kNoId || other.codes_.empty()) return nullptr;
+  const Stacks& stacks = origins_[graph_->origin_index(op)];
+  const IrGraph& ir = graph_->ir(op);
+  if (stacks.codes.empty()) return nullptr;
+  for (const uint32_t frame : ir.stack(graph_->node(op))) {
+    const uint64_t code = stacks.codes[frame];
+    if (code != 0 && starting_.count(code) == 0 && other.codes_.count(code) == 0) return &ir.frames[frame];
   }
-  lines.resize(lines.size() - std::min(starting_, lines.size()));
-  return lines;
+  return nullptr;
 }
 
 }  // namespace msdump

@@ -2,8 +2,8 @@
 // script, the code of a line does. Of stack.json of msprobe alone: the frames of an IR may be those of another call.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -23,11 +23,16 @@ class CodeLines {
   [[nodiscard]] const SourceFrame* changed_line(OpId op, const CodeLines& other) const;
 
  private:
-  [[nodiscard]] std::vector<const SourceFrame*> lines_of(OpId op) const;
+  // Of one stack.json; empty of other graphs.
+  struct Stacks {
+    std::vector<uint64_t> codes;  // by frame; 0: not in the user's script, or without code
+    std::unordered_map<List, uint64_t> keys;
+  };
 
   const OpGraph* graph_ = nullptr;
-  size_t starting_ = 0;  // outermost lines that lead to all operators
-  std::unordered_set<uint64_t> codes_;
+  std::vector<Stacks> origins_;
+  std::unordered_set<uint64_t> codes_;     // of all lines
+  std::unordered_set<uint64_t> starting_;  // of those that lead to all operators
 };
 
 }  // namespace msdump
