@@ -300,7 +300,7 @@ class Pairer {
   // Pairs operators by name. False unless both sides have the same names, each once.
   bool by_names() {
     const auto named = partners_by_name();
-    if (!named || !are_in_same_modules(*named) || do_lines_differ(*named)) return false;
+    if (!named || !are_in_same_modules(*named) || lines_contradict(*named)) return false;
     const Partners partners = checked_by_graph(*named);
     for (SequencedOpId i{0}; i < partners.size(); ++i) {
       if (partners[i] == kNoId) continue;
@@ -363,7 +363,7 @@ class Pairer {
   }
 
   // True if a call was made by another line than the call with its name, and its own line makes as many of them on the other side.
-  [[nodiscard]] bool do_lines_differ(const Partners& partners) {
+  [[nodiscard]] bool lines_contradict(const Partners& partners) {
     if (has_flow(side_a_) || has_flow(side_b_)) return false;
     const auto differ = [&](SequencedOpId a) {
       return partners[a] != kNoId && codes().a[a] != 0 && codes().b[partners[a]] != 0 &&

@@ -37,14 +37,16 @@ struct Likeness {
 //   0. the user's mapping (rename/name_map.h); without one, wrappers around all modules of one side are removed from their
 //      names (rename/name_map.h)
 //   1. operators with the same name and type, if the two sides have the same names throughout. The graphs decide instead if
-//      they disagree less without names: save_graphs may number the same operators differently.
+//      they disagree less without names: save_graphs may number the same operators differently. Calls of msprobe must come
+//      from the same modules, and, where each line makes as many on both sides, from the same lines.
 //      A folder that convert or check --golden made of some files of the other side is paired by the names of the files,
 //      and so is what has neither time stamps nor msprobe's record of the order
 //   2. if a compiler for the device named one side: by the operators that it renamed, split and fused
 //      (device/device_match.h)
 //   3. else by the graphs (graph_match.h), and the rest by position: the sequences of operators are aligned by their
 //      neighbours in the data flow, then by type and scope, by the common name in both frameworks, by type (alignment.h).
-//      Equal names prove nothing here: an additional operator renumbers others
+//      Equal names prove nothing here: an additional operator renumbers others. Calls of msprobe have the partners of their
+//      lines and modules first (pair_by_modules), and backward calls those of their forward calls
 //   4. of the rest, names without numbers that only one operator on each side has
 //   5. operators of one side in the place of one of the other side (graph_match.h): MaxPool that became AvgPool
 //
