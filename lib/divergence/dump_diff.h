@@ -37,7 +37,7 @@ struct TokenView;
 
 // The result of comparing two dumps: both sides, the pairing, the differences, and the roots.
 
-// Must not move: `side` and `tables` refer to `opened`.
+// Must not move: `side` refers to `opened` and `code`, and `tables` to `opened`.
 struct DiffSide {
   explicit DiffSide(OpenedGraph&& graph);
 

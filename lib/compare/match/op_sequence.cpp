@@ -172,23 +172,21 @@ PlacePairs pair_by_modules(CallSequence& a, CallSequence& b) {
       scopes_a[in_a[i]] = scopes_b[in_b[i]] = 0;
     }
   };
-  // The places that are left, by what identifies them.
-  const auto left = [](const std::vector<uint64_t>& scopes, const auto& key_of) {
+  // The places without a partner, by scope and by a key of their own; those with the key 0 have none.
+  const auto left_by = [](const std::vector<uint64_t>& own_keys, const std::vector<uint64_t>& scopes) {
     std::vector<uint64_t> keys(scopes.size(), 0);
-    for (size_t i = 0; i < keys.size(); ++i) keys[i] = scopes[i] == 0 ? 0 : key_of(i);
+    for (size_t i = 0; i < keys.size(); ++i)
+      keys[i] = scopes[i] == 0 || own_keys[i] == 0 ? 0 : mix_hash(own_keys[i], scopes[i]);
     return places_of(keys);
   };
   const std::vector<uint64_t> modules_a = modules_of(a.operators), modules_b = modules_of(b.operators);
-  const auto by_code = [&](const std::vector<uint64_t>& scopes, const std::vector<uint64_t>& modules,
-                           const std::vector<uint64_t>& codes) {
-    return left(scopes,
-                [&](size_t i) { return codes[i] == 0 ? 0 : mix_hash(mix_hash(modules[i], codes[i]), scopes[i]); });
+  const auto in_modules = [](std::vector<uint64_t> codes, const std::vector<uint64_t>& modules) {
+    for (size_t i = 0; i < codes.size(); ++i) codes[i] = codes[i] == 0 ? 0 : mix_hash(modules[i], codes[i]);
+    return codes;
   };
-  for_groups(by_code(scopes_a, modules_a, a.codes), by_code(scopes_b, modules_b, b.codes), pair_in_order);
-  const auto by_module = [&](const std::vector<uint64_t>& scopes, const std::vector<uint64_t>& modules) {
-    return left(scopes, [&](size_t i) { return modules[i] == 0 ? 0 : mix_hash(modules[i], scopes[i]); });
-  };
-  for_groups(by_module(scopes_a, modules_a), by_module(scopes_b, modules_b),
+  for_groups(left_by(in_modules(a.codes, modules_a), scopes_a), left_by(in_modules(b.codes, modules_b), scopes_b),
+             pair_in_order);
+  for_groups(left_by(modules_a, scopes_a), left_by(modules_b, scopes_b),
              [&](uint64_t key, const std::vector<size_t>& in_a, const std::vector<size_t>& in_b) {
                // Calls of a module in another order are told by their shapes.
                if (in_a.size() == 1 || !have_same_shapes(in_a, in_b)) pair_in_order(key, in_a, in_b);

@@ -176,6 +176,13 @@ class Pairer {
     how_[b] = how;
   }
 
+  void unpair(SequencedOpId b) {
+    if (b == kNoId || partner_of_b_[b] == kNoId) return;
+    partner_of_a_[partner_of_b_[b]] = kNoId;
+    partner_of_b_[b] = kNoId;
+    how_[b] = PairedBy::kNothing;
+  }
+
   // The name of the only dump of a side: that of the other side's dumps which is a folder in its paths; else empty.
   static std::string lone_dump(const CompareSide& side, const std::vector<std::string>& others) {
     for (const IndexedFolder& folder : side.index->folders()) {
@@ -476,8 +483,8 @@ class Pairer {
     for (const auto& [forward, call] : of_a) {
       const auto partner = of_b.find(partner_of_a_[forward]);
       if (partner == of_b.end() || partner_of_a_[call] == partner->second) continue;
-      if (partner_of_a_[call] != kNoId) partner_of_b_[partner_of_a_[call]] = kNoId;
-      if (partner_of_b_[partner->second] != kNoId) partner_of_a_[partner_of_b_[partner->second]] = kNoId;
+      unpair(partner_of_a_[call]);
+      unpair(partner->second);
       pair(call, partner->second, PairedBy::kSequence);
     }
   }

@@ -408,10 +408,14 @@ TEST_CASE("a backward call has the partner of its forward call") {
     for (int i = 0; i < count; ++i) calls.ran(fmt::format("Functional.linear.{}.forward", i), {{1, 2}}, {{3, 4}});
     calls.ran("Torch.sum.0.forward", {{3, 4}}, {{7}});
     for (int i = count; i-- > 0;) calls.ran(fmt::format("Functional.linear.{}.backward", i), {{1, 1}}, {{5, 6}});
+    if (!calls.bad()) calls.ran("Torch.norm.0.forward", {{5, 6}}, {{8}});
   });
   CHECK(trial.compared().partner_of("Functional.linear.0.forward") == "Functional.linear.0.forward");
   CHECK(trial.compared().partner_of("Functional.linear.0.backward") == "Functional.linear.0.backward");
   CHECK(trial.compared().partner_of("Functional.linear.1.backward").empty());
+  for (const OpPair& pair : trial.compared().pairing().operators) {
+    if (!pair.is_paired()) CHECK(pair.how == PairedBy::kNothing);
+  }
 }
 
 TEST_CASE("path rules rename the candidate before it is paired") {
