@@ -60,6 +60,13 @@ TEST_CASE("what is scaled elsewhere is no root where the values agree again, and
   CHECK_FALSE(roots({.of_query = 34}).empty());   // and so do the layers before
 }
 
+TEST_CASE("gradients behind other values may agree again with more noise than the forward pass") {
+  constexpr float kNoise = 1 + 1e-5F, kMore = 1 + 4e-5F;
+  CHECK(roots({.of_query = 17 * kNoise}).empty());
+  CHECK_FALSE(roots({.of_query = 17 * kMore}).empty());
+  CHECK_FALSE(roots({.out = kOut * kNoise}).empty());
+}
+
 TEST_CASE("if another operator is wrong, what agrees again remains a root beside it") {
   const Texts of_scaling = roots({.out = 12}), of_both = roots({.fails_elsewhere = true});
   REQUIRE(of_scaling.size() == 1);
