@@ -483,6 +483,57 @@ TRANSDUCER = [
           'small, "weight_decay": 0.05'),),
           ("step",), near=UPDATED),
 ]
+LATENT = [
+    Fault("latent", "turned", "heads turn the other way, the words do not", (
+        ("asked = turn(place, cos, sin)", "asked = turn(place, cos, -sin)"),),
+          ("turn_query", "turned", "scores"), ("*attn",), near=("*attn.out",)),
+    Fault("latent", "few", "what is kept of a word is not normalised", (("few = self.few_norm(few)", "few = few * 1.0"),
+          ),
+          ("few", "up"), ("*attn", "*attn.up"), near=("*attn.up",)),
+    Fault("latent", "scale", "scores are divided by the root of a part of the head",
+          (("(PLAIN + TURNED) ** -0.5", "PLAIN ** -0.5"),), ("scaled",), ("*attn",), near=("*attn.out",)),
+    Fault("latent", "exchanged", "keys and values are exchanged", (("k, v = both", "v, k = both"),), ("split", "plain"),
+          ("*attn",), near=("*attn.out",)),
+    Fault("latent", "tilted", "an expert counts by what chose it, not by its chance", (
+        ("best = chances.gather(1, chosen)", "best = (chances + self.tilt).gather(1, chosen)"),),
+          ("best", "normalised"), ("second.feed",), near=("second.feed",)),
+    Fault("latent", "unweighted", "the sum of the experts is not scaled to one", (
+        ("best / best.sum(-1, keepdim=True)", "best * 1.0"),),
+          ("normalised", "weighted"), ("second.feed",), near=("second.feed",)),
+    Fault("latent", "same", "the further block reads the word itself, not the next one", (
+        ("words[:, 1:], cos", "words[:, :-1], cos"),),
+          ("further", "both"), ("further", "further.norm_word"), near=("further.norm_word",)),
+    Fault("latent", "weight", "the word after the next counts as the next one", (("0.3 * after", "1.0 * after"),),
+          ("loss",), near=("norm", "further.block", *UPDATED)),
+    kernel("latent", "kernel", "Functional.silu.2", "tail", lines=("gate", "feed"), modules=("second.feed",
+          "second.feed.*", "further.block.feed", "further.block.feed.*")),
+    Fault("latent", "kept", "gradients of the step before are not deleted", (("optimizer.zero_grad()", "pass"),),
+          ("backward", "clip", "step"), near=("norm", "emb", "further.block*", *UPDATED)),
+]
+SEGMENT = [
+    Fault("segment", "squared", "the size of an organ is a sum of squares", (("chances.sum(SPACE) +",
+          "chances.square().sum(SPACE) +"),),
+          ("organ_size", "score"), near=("fine", *UPDATED)),
+    Fault("segment", "background", "the background counts as an organ", (("score[:, 1:]", "score[:, :]"),), ("missed",),
+          near=("fine", *UPDATED)),
+    after_start("segment", "slope", "one activation has another slope", "model.bottom.slope = 0.2",
+                lines=("relu1", "relu2"), modules=("bottom",), near=("bottom.conv2", "up1.grow")),
+    Fault("segment", "gate", "what is kept is added to what the gate lets through", (("kept * open",
+          "kept * (1 + open)"),),
+          ("gated",), ("up1.gate", "up2.gate"), near=("up1.gate", "up2.gate")),
+    after_start("segment", "grown", "one growing convolution loaded with its kernel turned",
+                "w = model.up2.grow.weight; w.data = w.data.flip(2)", lines=("grow",), modules=("up2.grow",)),
+    after_start("segment", "eps", "epsilon 0.1 instead of 1e-5 in one norm", "model.middle.norm1.eps = 0.1",
+                lines=("conv1",), modules=("middle.norm1",)),
+    Fault("segment", "pool", "the largest of eight cells, not their mean", (("F.avg_pool3d(first, 2)",
+          "F.max_pool3d(first, 2)"),),
+          ("middle",), near=("middle", "middle.conv1")),
+    Fault("segment", "part", "the loss is that of the batch, not of the update", (("loss / PARTS", "loss * 1.0"),),
+          ("part",), near=("fine", "coarse", *UPDATED)),
+    kernel("segment", "kernel", "Functional.leaky_relu.2", "rolled", lines=("relu1",), modules=("middle",)),
+    Fault("segment", "alpha", "squares of gradients are forgotten more slowly", (("alpha=0.9,", "alpha=0.99,"),),
+          ("step",), near=UPDATED),
+]
 
 
 def right(net, name, what, changes=(), **more):
@@ -615,11 +666,76 @@ RIGHT = [
     right("transducer", "checkpoint", "activations of the convolution are computed again", (
         ("self.conv(x, there)", "torch.utils.checkpoint.checkpoint(self.conv, x, there, use_reentrant=False)"),),
           hidden=NOISY),
+    right("latent", "absorbed", "heads ask what is kept, no key is made", (
+        ("k, v = both.split((PLAIN, PLAIN), -1)",
+         "v = both[..., PLAIN:]; keys = self.up.weight.unflatten(0, (HEADS, 2, PLAIN))[:, 0]"),
+        ("torch.matmul(q, k.transpose(-1, -2))",
+         "torch.matmul(torch.matmul(q, keys), few[:, None].transpose(-1, -2))"))),
+    right("latent", "sdpa", "fused attention", (
+        ("scores = torch.matmul(q, k.transpose(-1, -2))", "q = torch.cat((q, asked), -1)"),
+        ("scores = scores + torch.matmul(asked, told[:, None].transpose(-1, -2))",
+         "k = torch.cat((k, told[:, None].expand(-1, HEADS, -1, -1)), -1)"),
+        ("scores = scores * (PLAIN + TURNED) ** -0.5", "scores = ~mask"),
+        ("scores = scores.masked_fill(mask, float(\"-inf\"))", "pass"),
+        ("weights = torch.softmax(scores, -1)", "pass"),
+        ("torch.matmul(weights, v)", "F.scaled_dot_product_attention(q, k, v, attn_mask=scores)"))),
+    right("latent", "native", "the norm as one call", (
+        ("size = x.float().pow(2).mean(-1, keepdim=True)", "size = self.weight.shape"),
+        ("(x * torch.rsqrt(size + self.eps)).to(x.dtype) * self.weight", "F.rms_norm(x, size, self.weight, self.eps)"))),
+    right("latent", "halves", "a number turns as a sum of two products", (
+        ("torch.cat((left * cos - right * sin, left * sin + right * cos), -1)",
+         "x * torch.cat((cos, cos), -1) + torch.cat((-right, left), -1) * torch.cat((sin, sin), -1)"),)),
+    right("latent", "merged", "gate and value by one product", (
+        ("gate = F.silu(self.gate(x))",
+         "gate, up = F.linear(x, torch.cat((self.gate.weight, self.up.weight))).chunk(2, -1); gate = F.silu(gate)"),
+        ("gate * self.up(x)", "gate * up"))),
+    right("latent", "scattered", "every expert has a weight for every word", (
+        ("best = best / best.sum(-1, keepdim=True)",
+         "best = torch.zeros_like(chances).scatter(1, chosen, best / best.sum(-1, keepdim=True))"),
+        ("best[row, slot]", "best[row, number]"))),
+    right("latent", "shared", "the expert for all words is asked first", (
+        ("total = torch.zeros_like(rows)", "total = self.shared(rows)"),
+        ("total = total + self.shared(rows)", "pass"))),
+    right("latent", "likelihood", "the entropy by its parts", (
+        ("F.cross_entropy(near.flatten(0, 1), tokens[:, 1:-1].flatten())",
+         "F.nll_loss(F.log_softmax(near.flatten(0, 1), -1), tokens[:, 1:-1].flatten())"),)),
+    right("latent", "checkpoint", "activations of the attention are computed again", (
+        ("self.attn(self.norm1(x), cos, sin, mask)",
+         "torch.utils.checkpoint.checkpoint(self.attn, self.norm1(x), cos, sin, mask, use_reentrant=False)"),),
+          hidden=NOISY),
+    right("segment", "einsum", "what is covered by an einsum", (("(chances * there).sum(SPACE)",
+          "torch.einsum('bcxyz,bcxyz->bc', chances, there)"),)),
+    right("segment", "group", "a norm of each picture as one of groups", (
+        ("self.norm1(self.conv1(x))",
+         "F.group_norm(self.conv1(x), len(self.norm1.weight), self.norm1.weight, self.norm1.bias)"),)),
+    right("segment", "shuffled", "a growing convolution as a product, its cells put in order", (
+        ("self.grow(x)",
+         "torch.einsum('bcxyz,coijk->boxiyjzk', x, self.grow.weight).flatten(6, 7).flatten(4, 5).flatten(2, 3)"
+         " + self.grow.bias[:, None, None, None]"),)),
+    right("segment", "joined", "the gate's two convolutions as one", (
+        ("self.kept(kept) + self.seen(seen)",
+         "F.conv3d(torch.cat((kept, seen), 1), torch.cat((self.kept.weight, self.seen.weight), 1), self.kept.bias)"),)),
+    right("segment", "maximum", "an activation as the larger of two", (("F.leaky_relu(x, self.slope)  # @relu1",
+          "torch.maximum(x, self.slope * x)  # @relu1"),)),
+    right("segment", "likelihood", "the entropy by its parts", (("F.cross_entropy(coarse, organs, weight)",
+          "F.nll_loss(F.log_softmax(coarse, 1), organs, weight)"),)),
+    right("segment", "layout", "maps lie in the memory cell by cell", (("model = run.cast(Net())",
+          "model = run.cast(Net()).to(memory_format=torch.channels_last_3d)"),)),
+    right("segment", "parts", "each loss is divided, not their sum", (
+        ("missed(fine, organs) + entropy + 0.4 * rough",
+         "missed(fine, organs) / PARTS + entropy / PARTS + 0.4 / PARTS * rough"), ("loss = loss / PARTS", "pass"))),
+    right("segment", "foreach", "the optimizer updates all parameters at once", (("momentum=0.9)",
+          "momentum=0.9, foreach=True)"),)),
+    right("segment", "checkpoint", "activations of the bottom are computed again", (
+        ("self.bottom(F.avg_pool3d(second, 2))",
+         "torch.utils.checkpoint.checkpoint(self.bottom, F.avg_pool3d(second, 2), use_reentrant=False)"),),
+          hidden=NOISY),
 ]
-KINDS = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow", "diffusion", "transducer")
-HELD = ("actor", "molecule")
+KINDS = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow", "diffusion", "transducer", "latent",
+         "segment")
+HELD = ("latent", "segment")
 ALL = (DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + MAMBA + FLOW
-       + DIFFUSION + TRANSDUCER + RIGHT)
+       + DIFFUSION + TRANSDUCER + LATENT + SEGMENT + RIGHT)
 NETS = ("decoder", "translator", "convolution", "recurrent", *KINDS)
 
 # Of every net, in every form: nothing but the noise. More of them in these forms.
