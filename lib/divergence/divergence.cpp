@@ -370,10 +370,14 @@ class Finder {
     });
   }
 
-  // True if it may have chosen otherwise unseen: statistics of indices are equal for others, too.
+  // True if it may have chosen otherwise unseen, among numbers that differ: statistics of indices are equal for others, too.
   [[nodiscard]] bool hides_choice(ExecutionId run, const RunInputs& inputs,
                                   const std::vector<TensorId>& outputs) const {
-    if (state_.model.gain(run).rule != GainRule::kChoose || inputs.evidence.empty()) return false;
+    const bool any_differs = std::any_of(inputs.evidence.begin(), inputs.evidence.end(), [&](TensorId tensor) {
+      const auto& error = view_.error(tensor);
+      return !error || (!error->discrete && !error->exact) || error->relative > 0;
+    });
+    if (state_.model.gain(run).rule != GainRule::kChoose || !any_differs) return false;
     return std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
       const auto& error = view_.error(tensor);
       return error && error->discrete && error->by_statistics && !error->exact;
