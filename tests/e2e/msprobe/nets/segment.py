@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from probe import Run, initialise, numbers
 from torch import nn
 
-BATCH, SIDE, MAPS, ORGANS, PARTS = 2, 4, 4, 3, 2
+BATCH, SIDE, MAPS, ORGANS, PARTS = 2, 8, 4, 3, 2
 SPACE = (2, 3, 4)
 
 
