@@ -1,13 +1,16 @@
 #include "divergence/model/operator_gain.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/text.h"
 #include "divergence/model/constants.h"
 #include "ge/operators/operator_table.h"
+#include "msprobe/module_path.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -138,6 +141,7 @@ std::string gain_family(std::string_view op_type) {
 
 RunOperators::RunOperators(const RunView& view) {
   std::unordered_map<std::string_view, uint32_t> types;
+  std::map<std::pair<std::string_view, bool>, uint32_t> units;
   bool calls = false, modules = false;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     const std::string_view type = view.op(run).type;
@@ -146,8 +150,11 @@ RunOperators::RunOperators(const RunView& view) {
       families_.push_back(gain_family(type));
       gains_.push_back(gain_of(families_.back()));
     }
-    unit_of_.push_back(view.name_number(run));
-    if (unit_of_.back() < is_module_.size()) continue;
+    const auto path = module_path(view.name(run));
+    const auto key = std::pair(path.value_or(view.name(run)), path && view.is_gradient(run));
+    const auto [unit, is_new] = units.try_emplace(key, static_cast<uint32_t>(units.size()));
+    unit_of_.push_back(unit->second);
+    if (!is_new) continue;
     const auto entry = parse_msprobe_entry(view.name(run));
     is_module_.push_back(entry && entry->kind == MsprobeEntryKind::kModule);
     modules = modules || is_module_.back();

@@ -71,7 +71,8 @@ class RunOperators {
 
   [[nodiscard]] const std::string& family(ExecutionId run) const { return families_[type_of_[run]]; }
   [[nodiscard]] const OperatorGain& gain(ExecutionId run) const { return gains_[type_of_[run]]; }
-  // Dense numbers from 0. A unit is a name, in all steps and on all ranks: operators of msprobe are paired step by step.
+  // Dense numbers from 0. What a unit executes has the same fault: a name in all steps and on all ranks, as operators of msprobe
+  // are paired step by step, and all calls of a module, which share its parameters.
   [[nodiscard]] uint32_t type(ExecutionId run) const { return type_of_[run]; }
   [[nodiscard]] uint32_t unit(ExecutionId run) const { return unit_of_[run]; }
   [[nodiscard]] bool is_module(ExecutionId run) const { return is_module_[unit_of_[run]]; }  // of msprobe

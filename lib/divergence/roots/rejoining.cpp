@@ -129,8 +129,7 @@ class Rejoining::Walk {
     region_.insert(run);
     note_errors(run);
     if (!of_.spend(1 + view_.run(run).readers.size())) return false;
-    const bool is_gradient_of_weight = in_backward_ && view_.run(run).inputs.empty();
-    if (region_.size() > kMostFollowed || (is_gradient_of_weight && view_.one_sided(run))) return false;
+    if (region_.size() > kMostFollowed || lacks_gradient_of_weight(run)) return false;
     if (view_.graph().is_returned(view_.run(run).op)) return false;
     visit_readers(run);
     bool is_read = !view_.run(run).readers.empty();
@@ -144,6 +143,14 @@ class Rejoining::Walk {
       ends_.insert(run);
     }
     return true;
+  }
+
+  // True if one side alone has the gradient of a weight although both call the module.
+  [[nodiscard]] bool lacks_gradient_of_weight(ExecutionId run) const {
+    if (!in_backward_ || !view_.run(run).inputs.empty() || !view_.one_sided(run)) return false;
+    const std::vector<ExecutionId> forward = view_.forward_calls_of(run);
+    return forward.empty() || std::any_of(forward.begin(), forward.end(),
+                                          [&](ExecutionId call) { return !view_.one_sided(call); });
   }
 
   void note_errors(ExecutionId run) {
