@@ -320,6 +320,11 @@ class Collector {
     if (rule == GainRule::kRandom) return Unjudged::kDraws;
     if (rule == GainRule::kChoose) return Unjudged::kChooses;
     if (inputs.known.empty() && !inputs.by_order) return Unjudged::kNoInputs;
+    // An optimizer divides such gradients by their own size.
+    const std::vector<RunInput>& read = view_.run(run).inputs;
+    if (view_.comes_after_backward(run) &&
+        std::any_of(read.begin(), read.end(), [&](const RunInput& input) { return view_.cancels(input.tensor); }))
+      return Unjudged::kCancels;
     for (const KnownInput& input : inputs.known) {
       if (input.error.discrete && input.error.relative > 0) return Unjudged::kIntegerInput;
       if (!input.error.discrete && !(input.error.relative <= kMostError)) return Unjudged::kLargeInput;
@@ -349,6 +354,8 @@ class Collector {
   [[nodiscard]] Unjudged why_unjudged(const ScoredOutput& output, const TensorError& error) const {
     if (error.discrete || error.elements == 0) return Unjudged::kNoNumbers;
     if (!std::isfinite(output.measured) || !std::isfinite(output.propagated)) return Unjudged::kNoNumbers;
+    if (view_.cancels(output.tensor) && output.measured <= std::max(output.propagated, kMostHiddenError))
+      return Unjudged::kCancels;
     if (error.relative == 0 && output.propagated > kChangedOnTheWay * output.hidden) return Unjudged::kAgreesByChance;
     // The value before the update is not dumped, and has an error of its own from the second step on.
     if (view_.graph().role(output.tensor) == TensorRole::kUpdated && view_.is_later_step(output.run))

@@ -276,6 +276,24 @@ std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, co
   return found == nullptr ? std::nullopt : std::optional(SourceLine{found->file, found->line});
 }
 
+std::optional<TensorError> TensorFacts::error(TensorId tensor) const {
+  if (verdicts_[tensor].forgotten) return std::nullopt;
+  std::optional<TensorError> found = error_of(diffs_[tensor], loss_scale_);
+  if (!found || !verdicts_[tensor].cancels) return found;
+  const double terms = terms_.at(tensor);
+  found->relative *= found->rms / terms;
+  found->rms = terms;
+  return found;
+}
+
+void TensorFacts::measure_by_terms(TensorId tensor, double rms) {
+  const auto found = error(tensor);
+  const double rounding = rms * kMostRoundings * unit_roundoff(DType::kFloat32);
+  if (!found || found->discrete || verdicts_[tensor].cancels || found->rms <= 0 || found->rms >= rounding) return;
+  verdicts_[tensor].cancels = true;
+  terms_.emplace(tensor, rms);
+}
+
 RunFacts::RunFacts(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                    const std::vector<TensorDiff>& diffs, const PlacementEvidence* placements)
     : TensorFacts(a, b, pairing, diffs, placements),
@@ -289,22 +307,51 @@ RunFacts::RunFacts(const CompareSide& a, const CompareSide& b, const Pairing& pa
 void RunFacts::find_passes() {
   backward_.resize(runs().size());
   after_backward_.resize(runs().size());
+  std::vector<bool> has_backward(runs().size());
+  for (ExecutionId index{0}; index < runs().size(); ++index) {
+    backward_[index] = forward_entry_of(name(index)).has_value();
+    for (const ExecutionId forward : forward_calls_of(index)) has_backward[forward] = true;
+  }
   bool backward = false;
   for (ExecutionId index{0}; index < runs().size(); ++index) {
     const ExecutionId before(index - 1);
-    if (index == 0 || place(before).rank != place(index).rank || place(before).step != place(index).step)
+    // The forward pass of the next batch, if gradients of several are added up.
+    if (index == 0 || place(before).rank != place(index).rank || place(before).step != place(index).step ||
+        has_backward[index])
       backward = false;
-    backward_[index] = forward_entry_of(name(index)).has_value();
     backward = backward || backward_[index];
     after_backward_[index] = backward && !backward_[index];
     if (!after_backward_[index]) continue;
     double& largest = scales_[{place(index).in_step(), op(index).type}];
     for (const RunInput& input : run(index).inputs) {
-      if (input.tensor == kNoId || input.producer != kNoId) continue;
-      const auto& one = error(input.tensor);
-      if (one && !one->discrete) largest = std::max(largest, one->rms);
+      if (enters_update(input)) largest = std::max(largest, rms_of(input.tensor));
     }
   }
+  for (ExecutionId index{0}; index < runs().size(); ++index) {
+    if (backward_[index] || after_backward_[index]) find_cancelled(index);
+  }
+}
+
+// True for a gradient, as what comes after the backward pass reads it, and for other values of unknown source.
+bool RunFacts::enters_update(const RunInput& input) const {
+  return input.tensor != kNoId && (input.producer == kNoId || backward_[input.producer]);
+}
+
+double RunFacts::rms_of(TensorId tensor) const {
+  const auto one = error(tensor);
+  return one && !one->discrete && std::isfinite(one->rms) ? one->rms : 0;
+}
+
+// The gradient of a bias before a normalisation is zero.
+void RunFacts::find_cancelled(ExecutionId index) {
+  std::vector<TensorId> tensors;
+  if (backward_[index]) tensors = run(index).outputs;
+  for (const RunInput& input : run(index).inputs) {
+    if (input.tensor != kNoId && (backward_[index] || enters_update(input))) tensors.push_back(input.tensor);
+  }
+  double largest = largest_scale_beside(index);
+  for (const TensorId tensor : tensors) largest = std::max(largest, rms_of(tensor));
+  for (const TensorId tensor : tensors) measure_by_terms(tensor, largest);
 }
 
 double RunFacts::largest_scale_beside(ExecutionId index) const {

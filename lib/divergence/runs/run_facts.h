@@ -57,10 +57,11 @@ class TensorFacts {
 
   [[nodiscard]] size_t tensors() const { return diffs_.size(); }
   [[nodiscard]] const TensorDiff& diff(TensorId tensor) const { return diffs_[tensor]; }
-  // The error, with the loss scale divided out; none if it is not known.
-  [[nodiscard]] std::optional<TensorError> error(TensorId tensor) const {
-    return verdicts_[tensor].forgotten ? std::nullopt : error_of(diffs_[tensor], loss_scale_);
-  }
+  // The error, with the loss scale divided out; none if it is not known. That of a tensor which is zero but for rounding is
+  // relative to the terms that cancel.
+  [[nodiscard]] std::optional<TensorError> error(TensorId tensor) const;
+  // True if the tensor is zero but for rounding in the reference.
+  [[nodiscard]] bool cancels(TensorId tensor) const { return tensor != kNoId && verdicts_[tensor].cancels; }
   [[nodiscard]] double loss_scale() const { return loss_scale_; }
   // True if the candidate's values are about loss_scale() times the reference's. False without a loss scale.
   [[nodiscard]] bool is_scaled(TensorId tensor) const;
@@ -115,6 +116,10 @@ class TensorFacts {
   // Adds a tensor, unless it was not compared.
   void add_to(InputSummary& summary, TensorId tensor) const;
 
+ protected:
+  // Measures the error of the tensor by this size of the terms that it is a sum of, if they cancel in the reference.
+  void measure_by_terms(TensorId tensor, double rms);
+
  private:
   const CompareSide a_, b_;  // handles; what they refer to outlives this
   const Pairing& pairing_;
@@ -124,9 +129,10 @@ class TensorFacts {
   const bool coarser_throughout_;
   struct TensorVerdict {  // the fields that are read most often, instead of a whole TensorDiff
     Verdict verdict;
-    bool compared = false, gained_nan = false, forgotten = false;
+    bool compared = false, gained_nan = false, forgotten = false, cancels = false;
   };
   std::vector<TensorVerdict> verdicts_;  // by tensor
+  std::map<TensorId, double> terms_;     // root mean square, of tensors that are zero but for rounding
   // Module parameters of the reference by their values, in Pairing::tensors; filled on first use.
   mutable std::optional<HashSlots> parameters_;
   mutable std::optional<std::map<TensorId, TensorId>> edges_;  // of the candidate, from its inputs to outputs; likewise
@@ -169,7 +175,8 @@ class RunFacts : public TensorFacts {
   // True for a backward call of msprobe, or parameter gradients.
   [[nodiscard]] bool is_backward(ExecutionId index) const { return backward_[index]; }
   [[nodiscard]] bool is_gradient(ExecutionId index) const;  // by its name
-  // True for a forward call after a backward call of its step: the optimizer, and what comes before it.
+  // True for a forward call after a backward pass of its step, and before the next forward pass: the optimizer, and what comes
+  // before it.
   [[nodiscard]] bool comes_after_backward(ExecutionId index) const { return after_backward_[index]; }
   // The largest scale of what executions of this type read from unknown sources in this step, after the backward pass.
   [[nodiscard]] double largest_scale_beside(ExecutionId index) const;
@@ -205,6 +212,9 @@ class RunFacts : public TensorFacts {
  private:
   void find_names();
   void find_passes();
+  void find_cancelled(ExecutionId index);
+  [[nodiscard]] bool enters_update(const RunInput& input) const;
+  [[nodiscard]] double rms_of(TensorId tensor) const;  // of the reference; 0 if it is not known
   [[nodiscard]] std::vector<ExecutionId> runs_beside(ExecutionId index, const std::optional<std::string>& name) const;
 
   const RunGraph graph_;
