@@ -270,8 +270,7 @@ class Scorer {
   // True if the bounds of arithmetic are vague: gradients of a normalisation cancel, and few statistics exaggerate. If
   // several siblings have the expected error, only the score counts.
   [[nodiscard]] bool is_vague(const ScoredOutput& output) const {
-    const bool vague = output.by_statistics || operators_.gain(output.run).noise == NoiseClass::kNormalisation;
-    return vague && view_.is_gradient(output.run) && output.siblings.siblings >= kSeveral &&
+    return view_.is_gradient(output.run) && output.siblings.siblings >= kSeveral &&
            output.siblings.sibling_centre < std::log(kMostGrowth);
   }
 
