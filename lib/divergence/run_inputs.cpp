@@ -128,8 +128,7 @@ class Gatherer {
     const bool made = view_.compared(input.produced) && view_.error(input.produced);
     if (!doubtful && (view_.is_surprise(input.producer) || (view_.is_sharded() && view_.one_sided(input.producer)))) {
       if (begins_scale(tensor, input.producer)) inputs_.rescaled = true;
-      if (inputs_.rescaled || is_off(tensor, error_before(input.producer), rounding_of(input.producer)))
-        inputs_.changed.push_back(&input);
+      if (inputs_.rescaled || is_off_after_one_side(tensor, input.producer)) inputs_.changed.push_back(&input);
     } else if (!doubtful && made && tensor != input.produced) {
       const bool shown =
           view_.changed_in_candidate(tensor, input.produced) && view_.is_candidate_edge(tensor, input.produced);
@@ -176,6 +175,13 @@ class Gatherer {
     }
     const double noise = std::max(kRounding * model_.storage_rounding(), kChangedOnTheWay * model_.usual_noise());
     return error->relative * error->rms > noise * rms;
+  }
+
+  // True if an input is off by more than what its producer, which only one side has, read. A gradient of a parameter reads what is
+  // not known.
+  [[nodiscard]] bool is_off_after_one_side(TensorId tensor, ExecutionId producer) const {
+    if (view_.is_backward(producer) && view_.run(producer).inputs.empty()) return is_off_after_unknown(tensor);
+    return is_off(tensor, error_before(producer), rounding_of(producer));
   }
 
   // The rounding that a one-sided producer of the reference adds, as it may store a coarser dtype.
