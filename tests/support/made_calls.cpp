@@ -62,6 +62,19 @@ std::string scalar(const std::string& type, const std::string& value) {
 
 }  // namespace
 
+namespace {
+
+std::string json_of_indices(const Values& indices) {
+  const auto [least, largest] = std::minmax_element(indices.begin(), indices.end());
+  return fmt::format(
+      R"({{"type":"torch.Tensor","dtype":"torch.int64","shape":[{}],"Max":{},"Min":{},"Mean":null,"Norm":null}})",
+      indices.size(), *largest, *least);
+}
+
+}  // namespace
+
+void MadeCalls::read(const Values& indices) { entries_.back().arguments += "," + json_of_indices(indices); }
+
 void MadeCalls::ran(const std::string& name, const std::vector<Values>& inputs, const std::vector<Values>& outputs,
                     const std::string& parent) {
   entries_.push_back({name, parent, inputs, outputs, {}, {}, {}, {}, 10 + static_cast<int>(entries_.size())});
@@ -93,14 +106,7 @@ void MadeCalls::write(const fs::path& dump, const std::string& below) const {
       inputs.insert(inputs.size() - 1,
                     entry.inputs.empty() ? entry.arguments.substr(entry.arguments.empty() ? 0 : 1) : entry.arguments);
       std::string outputs = leaves.of(entry.name + ".output", entry.outputs);
-      if (!entry.indices.empty()) {
-        const auto [least, largest] = std::minmax_element(entry.indices.begin(), entry.indices.end());
-        outputs.insert(
-            outputs.size() - 1,
-            fmt::format(
-                R"(,{{"type":"torch.Tensor","dtype":"torch.int64","shape":[{}],"Max":{},"Min":{},"Mean":null,"Norm":null}})",
-                entry.indices.size(), *largest, *least));
-      }
+      if (!entry.indices.empty()) outputs.insert(outputs.size() - 1, (entry.outputs.empty() ? "" : ",") + json_of_indices(entry.indices));
       std::string parameters;
       for (const auto& [name, values] : entry.parameters) {
         parameters += fmt::format("{}\"{}\":{}", parameters.empty() ? "" : ",", name,

@@ -40,6 +40,8 @@ class MadeCalls {
   }
   // One more output of the latest call, of int64, of which statistics have the largest and the least.
   void chose(const Values& indices) { entries_.back().indices = indices; }
+  // One more input of the latest call, likewise.
+  void read(const Values& indices);
   // Statistics stand for the elements of all tensors.
   void as_statistics() { statistics_ = true; }
   // The line of the latest call, in place of its own.

@@ -33,18 +33,15 @@ inline constexpr double kFewFlips = 6;
 
 // ---- what accepted algorithms of a type differ by (operator_gain.h)
 
-// Factors rounded to 10 bits (HF32, TF32), as devices do by default in convolutions: half a unit is 2^-11. [derived]
-inline constexpr double kRoundedFactors = 5e-4;
-// GELU by tanh, against erf: the largest difference of the two functions. [derived]
-inline constexpr double kTanhForErf = 5e-4;
+// Factors rounded to 10 bits (HF32, TF32), as devices do by default in convolutions: half a unit is 2^-11. GELU by tanh, against
+// erf: the largest difference of the two functions. [derived]
+inline constexpr double kOtherAlgorithm = 5e-4;
 
 // ---- the rounding that operators add
 
 // The least rounding, in units of the dtype's roundoff, which is the largest one. The root mean square of all is 0.4 of
 // it, and less if some elements are exact.
 inline constexpr double kLeastNoise = 0.25;
-// The rounding of operators without a sample, in units of the dtype's roundoff.
-inline constexpr double kPriorNoise = 1;
 // The standard deviation of the logarithm of what is known to a factor of two: the noise of a kind, an error that a few
 // statistics show, a gain of errors that are not random, as faults make them.
 inline constexpr double kFactorOfTwo = 0.6;

@@ -68,7 +68,8 @@ class NoiseEstimate {
     size_t count = 0;
     for (uint32_t i = 0; i < outputs_.size(); ++i) {
       if (!outputs_[i].judged()) continue;
-      prior += std::log(kPriorNoise * std::max(outputs_[i].roundoff, storage_rounding_ / kLargestOverMean));
+      // Without a sample, an operator rounds as its dtype does.
+      prior += std::log(std::max(outputs_[i].roundoff, storage_rounding_ / kLargestOverMean));
       ++count;
       add_sample(i);
     }
@@ -267,10 +268,12 @@ class Scorer {
     return {operators_.unit(output.run), view_.place(output.run).rank, view_.slot(output.tensor)};
   }
 
-  // True if the bounds of arithmetic are vague: gradients of a normalisation cancel, and few statistics exaggerate. If
-  // several siblings have the expected error, only the score counts.
+  // True if the bounds of arithmetic are vague: gradients of a normalisation and of parameters cancel, and few statistics exaggerate.
+  // If several siblings have the expected error, only the score counts.
   [[nodiscard]] bool is_vague(const ScoredOutput& output) const {
-    return view_.is_gradient(output.run) && output.siblings.siblings >= kSeveral &&
+    const bool vague = output.by_statistics || operators_.gain(output.run).noise == NoiseClass::kNormalisation ||
+                       (view_.is_backward(output.run) && view_.run(output.run).inputs.empty());
+    return vague && view_.is_gradient(output.run) && output.siblings.siblings >= kSeveral &&
            output.siblings.sibling_centre < std::log(kMostGrowth);
   }
 

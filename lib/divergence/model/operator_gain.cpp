@@ -52,7 +52,7 @@ constexpr Row kTable[] = {
      "invgrad "
      "absgrad dropoutdomask dropoutdomaskv3 cumsum l2loss"},
     // A sum of K products whose errors are independent.
-    {{kContraction, kProducts, 0.25, kRoundedFactors},
+    {{kContraction, kProducts, 0.25, kOtherAlgorithm},
      "matmul batchmatmul mm bmm linear dense baddbmm addmm conv1d conv2d conv3d convolution depthwiseconv2d "
      "depthwiseconv2dnative conv2dtranspose conv2dbackpropinput conv2dbackpropfilter convtranspose2d "
      "conv3dbackpropinput conv3dbackpropfilter depthwiseconv2dnativebackpropinput "
@@ -76,8 +76,8 @@ constexpr Row kTable[] = {
     {{kSlope, kTranscendental, 0.35},
      "relu relu6 leakyrelu prelu elu selu silu swish hswish hardswish hsigmoid sigmoid tanh softplus "
      "softsign mish hshrink softshrink erf sin cos atan asin acos sinh cosh erfc swiglu"},
-    {{kSlope, kTranscendental, 0.35, kTanhForErf}, "gelu fastgelu geluext quickgelu"},
-    {{kUnit, kTranscendental, 0.4, kTanhForErf}, "gelugrad fastgelugrad"},
+    {{kSlope, kTranscendental, 0.35, kOtherAlgorithm}, "gelu fastgelu geluext quickgelu"},
+    {{kUnit, kTranscendental, 0.4, kOtherAlgorithm}, "gelugrad fastgelugrad"},
     {{kUnit, kTranscendental, 0.4},
      "silugrad swishgrad hswishgrad sigmoidgrad tanhgrad softplusgrad elugrad mishgrad "
      "softmaxgrad softmaxbackward logsoftmaxgrad softmaxcrossentropywithlogitsgrad hsigmoidgrad swiglugrad"},

@@ -345,11 +345,13 @@ double RunFacts::rms_of(TensorId tensor) const {
 // The gradient of a bias before a normalisation is zero.
 void RunFacts::find_cancelled(ExecutionId index) {
   std::vector<TensorId> tensors;
+  double largest = largest_scale_beside(index);
   if (backward_[index]) tensors = run(index).outputs;
   for (const RunInput& input : run(index).inputs) {
-    if (input.tensor != kNoId && (backward_[index] || enters_update(input))) tensors.push_back(input.tensor);
+    if (input.tensor == kNoId || !(backward_[index] || enters_update(input))) continue;
+    tensors.push_back(input.tensor);
+    if (input.produced != kNoId) largest = std::max(largest, rms_of(input.produced));
   }
-  double largest = largest_scale_beside(index);
   for (const TensorId tensor : tensors) largest = std::max(largest, rms_of(tensor));
   for (const TensorId tensor : tensors) measure_by_terms(tensor, largest);
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "divergence/model/noise_model.h"
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/runs/run_view.h"
 #include "support/catch.h"
@@ -23,6 +24,12 @@ Values with_error(Values values, float error) {
 
 const std::string kLayer = "Module.fc.Linear.forward.0";
 const std::string kBlock = "Module.block.Block.forward.0";
+
+RunView view_of_calls(const CallTrial& trial) {
+  const test::ComparedDumps& compared = trial.compared();
+  return {compared.a(), compared.b(), compared.pairing(), compared.diffs(),
+          ModuleTree::of(*compared.b().index, *compared.a().index)};
+}
 
 // The candidate's config.json for what was not dumped around the first root: "tensor mix list Module.fc..".
 std::string unseen_settings(const CallTrial& trial) {
@@ -74,6 +81,82 @@ TEST_CASE("msprobe: statistics do not tell which elements were chosen, nor what 
     });
     CHECK(trial.roots().empty() == chooses);
   }
+}
+
+TEST_CASE("msprobe: a choice among integers that are equal hides no other one") {
+  for (const bool differ : {false, true}) {
+    const CallTrial trial([&](MadeCalls& calls) {
+      calls.as_statistics();
+      const float noise = calls.bad() ? 1e-6F : 0.0F;
+      const Values x = some_values(), mask = with_error({1, 0, 0, 1, 0, 1, 1, 0}, noise);
+      calls.ran("Functional.linear.0.forward", {x}, {with_error(times(x, 2), noise)});
+      calls.ran("Torch.argmax.0.forward", {}, {});
+      calls.read({9, 6, calls.bad() && differ ? 1.0F : 2.0F});
+      calls.chose({0, 3, 1, 2});
+      calls.ran("Functional.relu.0.forward", {mask}, {with_error(times(mask, 3), calls.bad() ? 0.5F : 0.0F)});
+    });
+    CHECK(trial.roots().empty() == differ);
+  }
+}
+
+namespace {
+
+// Gradients of weights, and of a bias before a normalisation, which is zero but for rounding. `other` is what the candidate has of it.
+Texts roots_with_bias(float other, float weight = 1) {
+  const CallTrial trial([=](MadeCalls& calls) {
+    const Values x = some_values(), g = times(x, 3), w = times(x, 5);
+    const float of_bias = calls.bad() ? other : 1e-9F;
+    calls.ran("Functional.linear.0.forward", {x}, {times(x, 2)});
+    calls.ran("Functional.linear.0.backward", {g}, {w, times(g, of_bias)});
+    const Values read = times(w, calls.bad() ? weight : 1), bias = times(g, of_bias);
+    calls.ran("Torch._foreach_norm.0.forward", {read, bias}, {{4}, {2 * of_bias}});
+    calls.ran("Tensor.addcmul_.0.forward", {bias, bias}, {times(bias, 3 * of_bias)});
+  });
+  return trial.roots();
+}
+
+}  // namespace
+
+TEST_CASE("msprobe: a gradient that is zero but for rounding is measured by what cancels in it") {
+  CHECK(roots_with_bias(1e-9F).empty());
+  CHECK(roots_with_bias(-8e-8F) == Texts{});
+  CHECK(roots_with_bias(0.2F) == Texts{"value Functional.linear.0.backward"});
+  CHECK_FALSE(roots_with_bias(-8e-8F, 1.5F).empty());
+}
+
+TEST_CASE("msprobe: the forward pass of another batch comes after no backward pass") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values();
+    for (int batch = 0; batch < 2; ++batch) {
+      calls.ran(fmt::format("Functional.relu.{}.forward", batch), {x}, {times(x, 2)});
+      calls.ran(fmt::format("Functional.relu.{}.backward", batch), {x}, {times(x, 3)});
+    }
+    calls.ran("Tensor.add_.0.forward", {x}, {times(x, 4)});
+  });
+  const RunView view = view_of_calls(trial);
+  Texts after;
+  for (ExecutionId run{0}; run < view.runs().size(); ++run) {
+    if (view.comes_after_backward(run)) after.emplace_back(view.name(run));
+  }
+  CHECK(after == Texts{"Tensor.add_.0.forward"});
+}
+
+TEST_CASE("msprobe: calls of a module say nothing of each other's noise, calls of two modules do") {
+  const auto siblings = [](bool shared) {
+    const CallTrial trial([=](MadeCalls& calls) {
+      calls.as_statistics();
+      for (int i = 0; i < 4; ++i) {
+        const Values x = times(some_values(), static_cast<float>(i + 1));
+        const std::string name = shared ? fmt::format("Module.cell.Cell.forward.{}", i)
+                                        : fmt::format("Module.cells.{}.Cell.forward.0", i);
+        calls.ran(name, {x}, {with_error(times(x, 3), calls.bad() ? 0.01F : 0.0F)});
+      }
+    });
+    const RunView view = view_of_calls(trial);
+    return NoiseModel(view).outputs().front().siblings.siblings;
+  };
+  CHECK(siblings(true) == 0);
+  CHECK(siblings(false) == 3);
 }
 
 TEST_CASE("msprobe: behind a root, what reads an input of unknown source is none") {
