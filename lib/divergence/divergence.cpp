@@ -496,8 +496,8 @@ class Finder {
     const bool reads_another = root.rule == RootRule::kSource &&
                                element_count(view_.diff(root.inputs.front()).shape) != 1 &&
                                is_other_value(root.inputs.front());
-    const bool other_shape = root.kind == DivergenceKind::kShape ||
-                             (!root.inputs.empty() && view_.is(root.inputs.front(), Verdict::kShape));
+    const bool other_shape =
+        root.kind == DivergenceKind::kShape || (!root.inputs.empty() && view_.is(root.inputs.front(), Verdict::kShape));
     const bool by_structure =
         reads_another || other_shape || root.rule == RootRule::kChanged || view_.one_sided(root.run);
     const bool is_exact = decided_by(root.rule) != DecidedBy::kEstimate;

@@ -106,7 +106,8 @@ void MadeCalls::write(const fs::path& dump, const std::string& below) const {
       inputs.insert(inputs.size() - 1,
                     entry.inputs.empty() ? entry.arguments.substr(entry.arguments.empty() ? 0 : 1) : entry.arguments);
       std::string outputs = leaves.of(entry.name + ".output", entry.outputs);
-      if (!entry.indices.empty()) outputs.insert(outputs.size() - 1, (entry.outputs.empty() ? "" : ",") + json_of_indices(entry.indices));
+      if (!entry.indices.empty())
+        outputs.insert(outputs.size() - 1, (entry.outputs.empty() ? "" : ",") + json_of_indices(entry.indices));
       std::string parameters;
       for (const auto& [name, values] : entry.parameters) {
         parameters += fmt::format("{}\"{}\":{}", parameters.empty() ? "" : ",", name,

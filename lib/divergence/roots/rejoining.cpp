@@ -149,8 +149,8 @@ class Rejoining::Walk {
   [[nodiscard]] bool lacks_gradient_of_weight(ExecutionId run) const {
     if (!in_backward_ || !view_.run(run).inputs.empty() || !view_.one_sided(run)) return false;
     const std::vector<ExecutionId> forward = view_.forward_calls_of(run);
-    return forward.empty() || std::any_of(forward.begin(), forward.end(),
-                                          [&](ExecutionId call) { return !view_.one_sided(call); });
+    return forward.empty() ||
+           std::any_of(forward.begin(), forward.end(), [&](ExecutionId call) { return !view_.one_sided(call); });
   }
 
   void note_errors(ExecutionId run) {

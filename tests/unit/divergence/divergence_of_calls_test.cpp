@@ -147,8 +147,8 @@ TEST_CASE("msprobe: calls of a module say nothing of each other's noise, calls o
       calls.as_statistics();
       for (int i = 0; i < 4; ++i) {
         const Values x = times(some_values(), static_cast<float>(i + 1));
-        const std::string name = shared ? fmt::format("Module.cell.Cell.forward.{}", i)
-                                        : fmt::format("Module.cells.{}.Cell.forward.0", i);
+        const std::string name =
+            shared ? fmt::format("Module.cell.Cell.forward.{}", i) : fmt::format("Module.cells.{}.Cell.forward.0", i);
         calls.ran(name, {x}, {with_error(times(x, 3), calls.bad() ? 0.01F : 0.0F)});
       }
     });
