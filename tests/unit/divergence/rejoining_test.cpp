@@ -74,28 +74,6 @@ TEST_CASE("if another operator is wrong, what agrees again remains a root beside
   CHECK(of_both.size() == 2);
 }
 
-TEST_CASE("two weights that are joined are no other weight where the values agree again") {
-  const auto roots = [](float next) {
-    return CallTrial([=](MadeCalls& calls) {
-             const bool bad = calls.bad();
-             calls.as_statistics();
-             const Values x = some_values(1), key = some_values(9), value = some_values(12);
-             calls.ran("Functional.relu.0.forward", {some_values(40)}, {x});
-             Values both = key;
-             both.insert(both.end(), value.begin(), value.end());
-             calls.ran("Functional.linear.0.forward", {x, bad ? both : key}, {some_values(bad ? 31.0F : 30.0F)});
-             if (!bad) calls.ran("Module.key.Linear.forward.0", {x}, {some_values(30)});
-             if (!bad) calls.has("weight", key);
-             if (!bad) calls.ran("Functional.linear.1.forward", {x, value}, {some_values(33)});
-             calls.ran("Functional.softmax.0.forward", {some_values(7)}, {some_values(bad ? next : 5)});
-             agrees_for_long(calls);
-           })
-        .roots();
-  };
-  CHECK(roots(5).empty());
-  CHECK_FALSE(roots(6).empty());
-}
-
 TEST_CASE("what nothing is known to read leaves the module around it, and must agree there") {
   const auto roots = [](float module) {
     return CallTrial([=](MadeCalls& calls) {
