@@ -177,8 +177,8 @@ class Gatherer {
     return error->relative * error->rms > noise * rms;
   }
 
-  // True if an input is off by more than what its producer, which only one side has, read. A gradient of a parameter reads what is
-  // not known.
+  // True if an input has more error than the inputs of its producer, which only one side has. msprobe lists no inputs of the
+  // gradients of parameters.
   [[nodiscard]] bool is_off_after_one_side(TensorId tensor, ExecutionId producer) const {
     if (view_.is_backward(producer) && view_.run(producer).inputs.empty()) return is_off_after_unknown(tensor);
     return is_off(tensor, error_before(producer), rounding_of(producer));

@@ -100,4 +100,9 @@ size_t ComparedDumps::count(Verdict verdict) const {
       std::count_if(diffs_.begin(), diffs_.end(), [&](const TensorDiff& diff) { return diff.verdict == verdict; }));
 }
 
+RunView view_of(const ComparedDumps& compared) {
+  return {compared.a(), compared.b(), compared.pairing(), compared.diffs(),
+          ModuleTree::of(*compared.b().index, *compared.a().index)};
+}
+
 }  // namespace msdump::test

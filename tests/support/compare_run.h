@@ -8,6 +8,7 @@
 
 #include "compare/match/rename/name_map.h"
 #include "divergence/divergence.h"
+#include "divergence/runs/run_view.h"
 #include "graph/lines/code_lines.h"
 #include "support/graph_run.h"
 
@@ -47,5 +48,8 @@ class ComparedDumps {
   std::vector<TensorDiff> diffs_;
   DivergenceReport report_;
 };
+
+// Their executions, of dumps that are not sharded.
+[[nodiscard]] RunView view_of(const ComparedDumps& compared);
 
 }  // namespace msdump::test

@@ -142,6 +142,7 @@ std::string gain_family(std::string_view op_type) {
 RunOperators::RunOperators(const RunView& view) {
   std::unordered_map<std::string_view, uint32_t> types;
   std::map<std::pair<std::string_view, bool>, uint32_t> units;
+  std::vector<uint32_t> unit_of_name;
   bool calls = false, modules = false;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     const std::string_view type = view.op(run).type;
@@ -150,9 +151,14 @@ RunOperators::RunOperators(const RunView& view) {
       families_.push_back(gain_family(type));
       gains_.push_back(gain_of(families_.back()));
     }
-    const auto path = module_path(view.name(run));
-    const auto key = std::pair(path.value_or(view.name(run)), path && view.is_gradient(run));
+    const uint32_t number = view.name_number(run);
+    if (number < unit_of_name.size()) {
+      unit_of_.push_back(unit_of_name[number]);
+      continue;
+    }
+    const auto key = std::pair(module_path(view.name(run)).value_or(view.name(run)), view.is_gradient(run));
     const auto [unit, is_new] = units.try_emplace(key, static_cast<uint32_t>(units.size()));
+    unit_of_name.push_back(unit->second);
     unit_of_.push_back(unit->second);
     if (!is_new) continue;
     const auto entry = parse_msprobe_entry(view.name(run));

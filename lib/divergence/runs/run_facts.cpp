@@ -309,8 +309,9 @@ void RunFacts::find_passes() {
   after_backward_.resize(runs().size());
   std::vector<bool> has_backward(runs().size());
   for (ExecutionId index{0}; index < runs().size(); ++index) {
-    backward_[index] = forward_entry_of(name(index)).has_value();
-    for (const ExecutionId forward : forward_calls_of(index)) has_backward[forward] = true;
+    const std::optional<std::string> forward = forward_entry_of(name(index));
+    backward_[index] = forward.has_value();
+    for (const ExecutionId call : runs_beside(index, forward)) has_backward[call] = true;
   }
   bool backward = false;
   for (ExecutionId index{0}; index < runs().size(); ++index) {
@@ -342,7 +343,7 @@ double RunFacts::rms_of(TensorId tensor) const {
   return one && !one->discrete && std::isfinite(one->rms) ? one->rms : 0;
 }
 
-// The gradient of a bias before a normalisation is zero.
+// The gradient of a bias before a normalisation is such a sum: it is zero.
 void RunFacts::find_cancelled(ExecutionId index) {
   std::vector<TensorId> tensors;
   double largest = largest_scale_beside(index);

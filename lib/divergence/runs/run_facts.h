@@ -178,7 +178,8 @@ class RunFacts : public TensorFacts {
   // True for a forward call after a backward pass of its step, and before the next forward pass: the optimizer, and what comes
   // before it.
   [[nodiscard]] bool comes_after_backward(ExecutionId index) const { return after_backward_[index]; }
-  // The largest scale of what executions of this type read from unknown sources in this step, after the backward pass.
+  // The largest scale of gradients, and of values of unknown source, that executions of this type read in this step after the
+  // backward pass.
   [[nodiscard]] double largest_scale_beside(ExecutionId index) const;
   // Executions of the operator of this name on the rank and in the step of `place`.
   [[nodiscard]] std::span<const ExecutionId> runs_named(std::string_view name, const RunPlace& place) const;
@@ -212,7 +213,7 @@ class RunFacts : public TensorFacts {
  private:
   void find_names();
   void find_passes();
-  void find_cancelled(ExecutionId index);
+  void find_cancelled(ExecutionId index);  // sums of terms that cancel, among its gradients
   [[nodiscard]] bool enters_update(const RunInput& input) const;
   [[nodiscard]] double rms_of(TensorId tensor) const;  // of the reference; 0 if it is not known
   [[nodiscard]] std::vector<ExecutionId> runs_beside(ExecutionId index, const std::optional<std::string>& name) const;

@@ -23,7 +23,7 @@ class CodeLines {
   [[nodiscard]] const SourceFrame* changed_line(OpId op, const CodeLines& other) const;
 
  private:
-  // What is known of the stacks of one stack.json. The graph of an IR has none.
+  // The codes of one stack.json, by frame and by stack. An IR has no stacks.
   struct Stacks {
     std::vector<uint64_t> codes;  // by frame; 0: not in the user's script, or without code
     std::unordered_map<List, uint64_t> keys;

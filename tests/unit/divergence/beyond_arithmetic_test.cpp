@@ -54,9 +54,7 @@ TEST_CASE("a module is beyond arithmetic only where no call inside it was dumped
       calls.ran(module, {x}, {wrong});
       if (*elsewhere != '\0') calls.ran(elsewhere, {x}, {y});
     });
-    const test::ComparedDumps& compared = trial.compared();
-    const RunView view(compared.a(), compared.b(), compared.pairing(), compared.diffs(),
-                       ModuleTree::of(*compared.b().index, *compared.a().index));
+    const RunView view = view_of(trial.compared());
     const NoiseModel model(view);
     for (const ScoredOutput& output : model.outputs()) {
       if (view.name(output.run) == module) return output.beyond_arithmetic;

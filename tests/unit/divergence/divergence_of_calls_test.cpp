@@ -25,12 +25,6 @@ Values with_error(Values values, float error) {
 const std::string kLayer = "Module.fc.Linear.forward.0";
 const std::string kBlock = "Module.block.Block.forward.0";
 
-RunView view_of_calls(const CallTrial& trial) {
-  const test::ComparedDumps& compared = trial.compared();
-  return {compared.a(), compared.b(), compared.pairing(), compared.diffs(),
-          ModuleTree::of(*compared.b().index, *compared.a().index)};
-}
-
 // The candidate's config.json for what was not dumped around the first root: "tensor mix list Module.fc..".
 std::string unseen_settings(const CallTrial& trial) {
   if (!trial.root().unseen) return {};
@@ -133,7 +127,7 @@ TEST_CASE("msprobe: the forward pass of another batch comes after no backward pa
     }
     calls.ran("Tensor.add_.0.forward", {x}, {times(x, 4)});
   });
-  const RunView view = view_of_calls(trial);
+  const RunView view = view_of(trial.compared());
   Texts after;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     if (view.comes_after_backward(run)) after.emplace_back(view.name(run));
@@ -152,7 +146,7 @@ TEST_CASE("msprobe: calls of a module say nothing of each other's noise, calls o
         calls.ran(name, {x}, {with_error(times(x, 3), calls.bad() ? 0.01F : 0.0F)});
       }
     });
-    const RunView view = view_of_calls(trial);
+    const RunView view = view_of(trial.compared());
     return NoiseModel(view).outputs().front().siblings.siblings;
   };
   CHECK(siblings(true) == 0);
@@ -355,8 +349,7 @@ TEST_CASE("msprobe: a module holds what ran inside it in its own step and on its
     }
   }
   const test::ComparedDumps compared(scratch.path() / "a", scratch.path() / "b");
-  const RunView view(compared.a(), compared.b(), compared.pairing(), compared.diffs(),
-                     ModuleTree::of(*compared.b().index, *compared.a().index));
+  const RunView view = view_of(compared);
   size_t modules = 0;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     if (view.name(run) != kLayer) continue;

@@ -14,11 +14,6 @@
 namespace msdump {
 namespace {
 
-RunView view_of(const test::ComparedDumps& compared) {
-  return {compared.a(), compared.b(), compared.pairing(), compared.diffs(),
-          ModuleTree::of(*compared.b().index, *compared.a().index)};
-}
-
 ExecutionId run_of(const RunView& view, std::string_view name, int rank = 0) {
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     if (view.name(run) == name && view.place(run).rank == rank) return run;

@@ -246,7 +246,7 @@ constexpr std::string_view kTopLayer = "TopLayer", kNoPartner = "N/A";
 class LayerTree {
  public:
   using Layer = uint32_t;
-  static constexpr Layer kRoot{};
+  static constexpr Layer kRoot = 0;
 
   explicit LayerTree(const std::vector<MsprobeScope>& scopes) : places_(scopes.size()) {
     layers_.push_back({std::string(kTopLayer), {}});
