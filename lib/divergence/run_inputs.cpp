@@ -213,6 +213,7 @@ class Gatherer {
 
   void add_forward() {
     for (const ExecutionId backward : view_.backward_calls_of(run_)) add_producer(backward);
+    for (const ExecutionId summand : view_.summands_of(run_)) add_producer(summand);
     for (const ExecutionId other : view_.forward_calls_of(run_)) {
       add_producer(other);
       InputSummary hidden;

@@ -165,6 +165,15 @@ std::optional<std::string> backward_entry_of(std::string_view name) {
   return fmt::format("{}.backward{}", name.substr(0, at), number.empty() ? ".0" : number);
 }
 
+std::optional<std::string> summand_entry_of(std::string_view name) {
+  const auto entry = parse_msprobe_entry(name);
+  if (!entry || entry->kind != MsprobeEntryKind::kParameterGradients) return std::nullopt;
+  const size_t dot = name.rfind('.');
+  const auto number = parse_u64(name.substr(dot + 1));
+  if (number.value_or(0) == 0) return std::nullopt;
+  return fmt::format("{}.{}", name.substr(0, dot), *number - 1);
+}
+
 std::optional<MsprobeName> parse_msprobe_file_name(std::string_view file_name) {
   if (file_name.size() > kMaxName) return std::nullopt;
   if (!file_name.ends_with(".npy") && !file_name.ends_with(".pt")) return std::nullopt;

@@ -52,6 +52,11 @@ struct MsprobeEntry {
 // Module.fc.Linear.backward.1. No value for any other name.
 [[nodiscard]] std::optional<std::string> backward_entry_of(std::string_view name);
 
+// The gradients that those of an entry were added to: Module.fc.Linear.parameters_grad.1 -> Module.fc.Linear.parameters_grad.0.
+// msprobe writes what a parameter's `grad` holds, the sum over the batches since it was cleared. No value for the first of a
+// step, or any other name.
+[[nodiscard]] std::optional<std::string> summand_entry_of(std::string_view name);
+
 struct MsprobeName {
   std::string_view op_name;  // the entry: what precedes io, or the parameter of a gradient
   std::string op_type;       // as above

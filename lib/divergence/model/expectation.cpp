@@ -242,6 +242,11 @@ bool may_flip(std::string_view family, const OperatorGain& gain, bool backward) 
   return ge::has_property(family, ge::OperatorProperty::kRoundsDerivative);
 }
 
+// The gradients of a weight are no summand of those of its bias.
+double gain_of_summand(const KnownInput& input, const KnownOutput& output) {
+  return input.shape == output.shape ? gain_ratio(input.error.rms, output.error.rms) : 0;
+}
+
 Expectation expect(std::string_view family, const OperatorGain& gain, std::span<const KnownInput> inputs,
                    const KnownOutput& output) {
   Expectation result;
@@ -253,11 +258,11 @@ Expectation expect(std::string_view family, const OperatorGain& gain, std::span<
   double squares = 0, sum = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const KnownInput& input = inputs[i];
-    double value = derivative ? derivative->of(i) : rules.of(i);
+    double value = input.is_summand ? gain_of_summand(input, output) : derivative ? derivative->of(i) : rules.of(i);
     const double error = input.error.relative;
     // The root of a value near zero differs by the root of the difference.
     result.most += std::max(1.0, value) * (family == "sqrt" ? std::sqrt(error) : error);
-    if (adds_terms) {
+    if (adds_terms && !input.is_summand) {
       if (!input.is_constant && !input.error.discrete) result.amplification = std::max(result.amplification, value);
       if (input.error.relative > 0) value = between(value, result.uncertainty);
     }
@@ -286,7 +291,7 @@ BackwardGains::BackwardGains(std::string_view family, const OperatorGain& forwar
                              const KnownOutput& output)
     : forward_(forward), inputs_(inputs), output_(output) {
   for (const KnownInput& input : inputs) {
-    if (input.of_forward || input.error.discrete) continue;
+    if (input.of_forward || input.is_summand || input.error.discrete) continue;
     if (gradient_ == nullptr || input.error.elements > gradient_->error.elements) gradient_ = &input;
   }
   if (gradient_ == nullptr) return;

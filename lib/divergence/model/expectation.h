@@ -27,6 +27,7 @@ struct KnownInput {
   bool is_constant = false;
   bool of_forward = false;  // the forward call of a backward call read or wrote it; else there a gradient
   bool is_result = false;   // of the forward call
+  bool is_summand = false;  // the output is the sum of this and of what the other inputs make
 };
 
 struct KnownOutput {

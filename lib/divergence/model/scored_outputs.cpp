@@ -267,6 +267,11 @@ KnownInputs InputSearch::inputs_of(ExecutionId run) const {
     for (const RunInput& input : view_.run(backward).inputs) (void)add_tensor(input.tensor, nullptr, result);
   }
   for (const ExecutionId forward : view_.forward_calls_of(run)) add_saved(forward, result);
+  for (const ExecutionId summand : view_.summands_of(run)) {
+    for (const TensorId tensor : view_.outputs(summand)) {
+      if (add_tensor(tensor, nullptr, result)) result.known.back().is_summand = true;
+    }
+  }
   return result;
 }
 

@@ -271,13 +271,16 @@ void blame_one_sided_line(DiffResult& run) {
   } else {
     const std::vector<OperatorError> errors = operator_errors(run);
     const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
+    // True if values agree behind most of the calls: the line is another way to write the same.
     const auto is_inert = [&](const OneSidedLine& line) {
-      return std::all_of(line.operators.begin(), line.operators.end(),
-                         [&](OperatorId call) { return run.divergence.rewritten.count(call) > 0; });
+      const auto calls = std::count_if(line.operators.begin(), line.operators.end(),
+                                       [&](OperatorId call) { return run.divergence.rewritten.count(call) > 0; });
+      return 2 * static_cast<size_t>(calls) > line.operators.size();
     };
-    const auto first =
-        std::find_if(lines.begin(), lines.end(), [&](const OneSidedLine& line) { return shows(line, errors); });
-    if (first == lines.end() || std::all_of(lines.begin(), lines.end(), is_inert)) return;
+    const auto first = std::find_if(lines.begin(), lines.end(), [&](const OneSidedLine& line) {
+      return !is_inert(line) && shows(line, errors);
+    });
+    if (first == lines.end()) return;
     root.op = first->operators.front();
     of_reference = first->of_reference;
     const size_t calls = first->operators.size();

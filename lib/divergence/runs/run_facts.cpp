@@ -417,6 +417,10 @@ std::vector<ExecutionId> RunFacts::forward_calls_of(ExecutionId index) const {
   return runs_beside(index, forward_entry_of(name(index)));
 }
 
+std::vector<ExecutionId> RunFacts::summands_of(ExecutionId index) const {
+  return runs_beside(index, summand_entry_of(name(index)));
+}
+
 ExecutionId RunFacts::lacking(ExecutionId index) const {
   if (!is_sharded() || one_sided(index)) return kNoId;
   const auto lacks = [&](ExecutionId one) {

@@ -188,9 +188,11 @@ class RunFacts : public TensorFacts {
     return named_[name_numbers_[index]];
   }
   // For msprobe, in the same place: the backward calls that wrote these parameter gradients; the forward calls of a
-  // backward call or of such gradients. Empty for any other execution.
+  // backward call or of such gradients; the gradients of the batch before, which they were added to. Empty for any other
+  // execution.
   [[nodiscard]] std::vector<ExecutionId> backward_calls_of(ExecutionId index) const;
   [[nodiscard]] std::vector<ExecutionId> forward_calls_of(ExecutionId index) const;
+  [[nodiscard]] std::vector<ExecutionId> summands_of(ExecutionId index) const;
   // True if the same ranks make both calls (PlacementEvidence::programs). Only if sharded.
   [[nodiscard]] bool same_program(ExecutionId one, ExecutionId other) const {
     return placements()->programs[run(one).op] == placements()->programs[run(other).op];
