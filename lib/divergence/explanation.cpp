@@ -167,7 +167,8 @@ class Explainer {
     switch (output.unjudged) {
       case Unjudged::kNone: break;
       case Unjudged::kCancels:
-        if (output.measured <= kMostGrowth * output.expected) return Unjudged::kNone;
+        if (output.measured <= kMostGrowth * output.expected || is_cancelled(output.tensor)) return Unjudged::kNone;
+        if (reads_cancelled(run)) return Unjudged::kNone;
         return output.unjudged;
       case Unjudged::kAdaptive:
       case Unjudged::kKeptValue:
@@ -176,6 +177,17 @@ class Explainer {
       default: return output.unjudged;
     }
     return output.score > model_.threshold() || output.is_never_noise() ? Unjudged::kUnlikely : Unjudged::kNone;
+  }
+
+  // True if rounding of the terms that cancel in it is all that a tensor has on both sides.
+  [[nodiscard]] bool is_cancelled(TensorId tensor) const {
+    return view_.cancels(tensor) && view_.error(tensor)->relative <= kMostHiddenError;
+  }
+
+  // An optimizer divides what it reads by its own size, so that rounding becomes as large as any update.
+  [[nodiscard]] bool reads_cancelled(ExecutionId run) const {
+    const auto& inputs = view_.run(run).inputs;
+    return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) { return is_cancelled(input.tensor); });
   }
 
   // True if a tensor has at most `growth` times the largest error of the execution's inputs.
@@ -211,7 +223,7 @@ class Explainer {
     for (const RunInput& input : view_.run(run).inputs) {
       if (input.tensor == kNoId || !view_.differs(input.tensor) || explained(input.tensor) != Explanation::kNone)
         continue;
-      if (is_within_scale(input.tensor)) {
+      if (is_within_scale(input.tensor) || is_cancelled(input.tensor)) {
         set(input.tensor, Explanation::kNoise);
       } else if (input.producer != kNoId) {
         explain_made(run, input, gathered);

@@ -225,37 +225,18 @@ void note_exchanges(DiffResult& run) {
 
 namespace {
 
-// How far the tensors of an operator differ, and the nearest operators with partners in the order of the pairing, which may be itself.
-struct OperatorError {
-  bool differs = false, explained = true;
-  double largest = 0;
-  size_t before = 0, after = 0;  // the first, or the number of all, if there is none
-};
-
-std::vector<OperatorError> operator_errors(const DiffResult& run) {
-  std::vector<OperatorError> errors(run.pairing.operators.size());
+// True by operator if the next one with a partner, which may be itself, has a difference that nothing explains.
+std::vector<bool> before_unexplained(const DiffResult& run) {
+  std::vector<bool> unexplained(run.pairing.operators.size());
   for (const TensorId row : run.rows) {
-    OperatorError& error = errors[run.pairing.tensors[row].op];
-    const bool differs = is_difference(run.diffs[row].verdict);
-    error.differs = error.differs || differs;
-    error.explained = error.explained && !(differs && run.divergence.explained[row] == Explanation::kNone);
-    error.largest = std::max(error.largest, judged_error(run, row).value_or(0));
+    if (is_difference(run.diffs[row].verdict) && run.divergence.explained[row] == Explanation::kNone)
+      unexplained[run.pairing.tensors[row].op] = true;
   }
-  const auto is_paired = [&](size_t i) { return run.pairing.operators[OperatorId(i)].is_paired(); };
-  for (size_t i = 0; i < errors.size(); ++i) errors[i].before = is_paired(i) || i == 0 ? i : errors[i - 1].before;
-  for (size_t i = errors.size(); i-- > 0;)
-    errors[i].after = is_paired(i) ? i : i + 1 == errors.size() ? errors.size() : errors[i + 1].after;
-  return errors;
-}
-
-// True if the operator after one of the calls differs without an explanation, or by far more than the one before: else the calls
-// are another way to write the same, or one side ends earlier.
-bool shows(const OneSidedLine& line, const std::vector<OperatorError>& errors) {
-  return std::any_of(line.operators.begin(), line.operators.end(), [&](OperatorId call) {
-    const size_t after = errors[call].after;
-    if (after == errors.size() || !errors[after].differs) return false;
-    return !errors[after].explained || errors[after].largest > kChangedOnTheWay * errors[errors[call].before].largest;
-  });
+  for (size_t i = unexplained.size(); i-- > 0;) {
+    if (run.pairing.operators[OperatorId(i)].is_paired()) continue;
+    unexplained[i] = i + 1 < unexplained.size() && unexplained[i + 1];
+  }
+  return unexplained;
 }
 
 }  // namespace
@@ -269,7 +250,7 @@ void blame_one_sided_line(DiffResult& run) {
     root.op = run.divergence.cut->at;
     root.cut = std::move(run.divergence.cut);
   } else {
-    const std::vector<OperatorError> errors = operator_errors(run);
+    const std::vector<bool> unexplained = before_unexplained(run);
     const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
     // True if values agree behind most of the calls: the line is another way to write the same.
     const auto is_inert = [&](const OneSidedLine& line) {
@@ -277,9 +258,13 @@ void blame_one_sided_line(DiffResult& run) {
                                        [&](OperatorId call) { return run.divergence.rewritten.count(call) > 0; });
       return 2 * static_cast<size_t>(calls) > line.operators.size();
     };
-    const auto first = std::find_if(lines.begin(), lines.end(), [&](const OneSidedLine& line) {
-      return !is_inert(line) && shows(line, errors);
-    });
+    // Else one side ends earlier.
+    const auto shows = [&](const OneSidedLine& line) {
+      return std::any_of(line.operators.begin(), line.operators.end(),
+                         [&](OperatorId call) { return unexplained[call]; });
+    };
+    const auto first = std::find_if(lines.begin(), lines.end(),
+                                    [&](const OneSidedLine& line) { return !is_inert(line) && shows(line); });
     if (first == lines.end()) return;
     root.op = first->operators.front();
     of_reference = first->of_reference;
