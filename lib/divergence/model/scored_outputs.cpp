@@ -216,6 +216,7 @@ void InputSearch::add_inputs(ExecutionId run, uint32_t depth, KnownInputs& resul
     const bool few = result.known.size() < kMostTried && result.through.size() < kMostTried;
     // A value of another shape is another value, whatever its producer read.
     const bool known = input.producer != kNoId && !view_.is(input.tensor, Verdict::kShape);
+    if (known && view_.run(input.producer).inputs.empty() && view_.is_backward(input.producer)) result.blind = true;
     if (known && depth < kFewTried && few) {
       result.pattern = mix_hash(result.pattern, operators_.type(input.producer));
       result.through.push_back(input.producer);
@@ -324,7 +325,7 @@ class Collector {
     const GainRule rule = operators_.gain(run).rule;
     if (rule == GainRule::kRandom) return Unjudged::kDraws;
     if (rule == GainRule::kChoose) return Unjudged::kChooses;
-    if (inputs.known.empty() && !inputs.by_order) return Unjudged::kNoInputs;
+    if (inputs.blind || (inputs.known.empty() && !inputs.by_order)) return Unjudged::kNoInputs;
     // An optimizer divides such gradients by their own size.
     const std::vector<RunInput>& read = view_.run(run).inputs;
     if (view_.comes_after_backward(run) &&
