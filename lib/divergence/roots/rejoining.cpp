@@ -95,6 +95,7 @@ class Rejoining::Walk {
 
  private:
   void start(ExecutionId run) {
+    if (view_.comes_after_backward(run)) return;
     (view_.is_backward(run) ? backward_ : next_).insert(run);
     region_.insert(run);
   }
