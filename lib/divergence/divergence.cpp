@@ -489,7 +489,7 @@ class Finder {
            std::all_of(root.places.begin(), root.places.end(), [&](const auto& place) { return fused(place.op); });
   }
 
-  // True for a root by structure (an operator of one side, another shape, another value read, one that changed on the way) behind which
+  // True for a root by structure (an operator of one side, another argument, shape or value read, one that changed on the way) behind which
   // values agree again: both sides write the same in two ways. Notes what lies in between.
   [[nodiscard]] bool is_inert(const Divergence& root) {
     // A scalar is an argument; another one is no sign of another call.
@@ -498,22 +498,35 @@ class Finder {
                                is_other_value(root.inputs.front());
     const bool other_shape =
         root.kind == DivergenceKind::kShape || (!root.inputs.empty() && view_.is(root.inputs.front(), Verdict::kShape));
-    const bool by_structure =
-        reads_another || other_shape || root.rule == RootRule::kChanged || view_.one_sided(root.run);
+    const bool by_structure = reads_another || other_shape || root.rule == RootRule::kChanged ||
+                              view_.one_sided(root.run) || makes_another_value(root.run);
     const bool is_exact = decided_by(root.rule) != DecidedBy::kEstimate;
     const bool by_graph = root.rule == RootRule::kGraph && view_.one_sided(root.run);
     if (rejoining_ == nullptr || !by_structure || (is_exact && !by_graph)) return false;
     std::vector<ExecutionId> starts = {root.run};
     if (root.reader != kNoId) starts.push_back(root.reader);
+    return find_inert(starts);
+  }
+
+  // Arguments are evidence that no statistics outweigh, but for the loss itself.
+  bool find_inert(const std::vector<ExecutionId>& starts) {
     const auto region = rejoining_->behind(starts);
-    if (region) inert_.insert(region->begin(), region->end());
-    return region.has_value();
+    if (!region || (makes_another_value(starts.front()) && !rejoining_->reaches_end(*region))) return false;
+    inert_.insert(region->begin(), region->end());
+    return true;
+  }
+
+  // True for a call with another argument that makes another value of it.
+  [[nodiscard]] bool makes_another_value(ExecutionId run) const {
+    const std::vector<TensorId>& outputs = view_.run(run).outputs;
+    return asked_otherwise_.count(view_.run(run).op) > 0 &&
+           std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return is_other_value(tensor); });
   }
 
   void note_inert_calls() {
     for (ExecutionId run{0}; rejoining_ != nullptr && run < view_.runs().size(); ++run) {
-      if (!view_.one_sided(run) || inert_.count(run) > 0) continue;
-      if (const auto region = rejoining_->behind({run})) inert_.insert(region->begin(), region->end());
+      if (inert_.count(run) > 0 || !(view_.one_sided(run) || makes_another_value(run))) continue;
+      (void)find_inert({run});
     }
   }
 
@@ -664,7 +677,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const NoiseModel model(view);
   const ComputedOutputs none;
   const ComputedOutputs& computed = details.computed != nullptr ? *details.computed : none;
-  const Rejoining rejoining(view);
+  const Rejoining rejoining(view, details.error_of_records);
   const AskedRoots asked = find_asked(view, model, computed);
   const std::optional<MissedUpdate> missed = first_missed_update(view, model);
   std::set<ExecutionId> inert;

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -123,6 +124,10 @@ struct DivergenceReport {
   [[nodiscard]] const TensorScore* score_of(TensorId tensor) const;
 };
 
+// The relative error of a tensor of the candidate against one of the reference, which need not be partners; none if they cannot be
+// compared.
+using ErrorOfRecords = std::function<std::optional<double>(RecordId a, RecordId b)>;
+
 // Optional parts of a report.
 struct DivergenceDetails {
   std::span<const OperatorId> explain = {};       // whose executions are accounted for
@@ -130,6 +135,7 @@ struct DivergenceDetails {
   const PlacementEvidence* placements = nullptr;  // null unless the sides are sharded differently
   recompute::Extent recompute = recompute::Extent::kIfCheap;
   const ComputedOutputs* computed = nullptr;  // null: nothing was computed again
+  ErrorOfRecords error_of_records = {};       // for tensors that are no partners; none: they are not compared
   std::set<OperatorId> asked_otherwise = {};  // calls with an argument that differs
   const std::vector<bool>* accepted =
       nullptr;  // by pair: differences that make no root and explain none; null: there are none

@@ -382,6 +382,12 @@ std::vector<uint64_t> bytes_of_rows(const DiffResult& run) {
 // If the sides are sharded differently and no root is found, compares the candidate's replicas with each other.
 Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails details, const RunContext& context) {
   details.computed = &run.computed;
+  const DumpSide a = {run.a->catalogue().index, run.a->tables}, b = {run.b->catalogue().index, run.b->tables};
+  details.error_of_records = [&](RecordId of_a, RecordId of_b) -> std::optional<double> {
+    const auto diff = diff_records(a, (*run.a->side.tensors)[of_a], b, (*run.b->side.tensors)[of_b], {}, context);
+    for (DiffSide* const side : {run.a.get(), run.b.get()}) side->tables.free();
+    return diff && has_metrics(diff->verdict) ? diff->error() : std::nullopt;
+  };
   const auto find = [&] {
     run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
   };

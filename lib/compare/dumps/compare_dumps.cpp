@@ -125,8 +125,9 @@ uint64_t written_contents(const TensorNumbers& numbers) {
     return number && std::isfinite(number->value) ? std::optional(number->value) : std::nullopt;
   };
   const auto max = known(Extremum::kMax), min = known(Extremum::kMin);
-  if (!are_telling(max, min) || (!known(Extremum::kMean) && !known(Extremum::kNorm))) return 0;
-  uint64_t hash = mix_hash(1, static_cast<uint64_t>(numbers.elements().value_or(0)));
+  const auto elements = numbers.elements();
+  if (!are_telling(max, min, elements) || (!known(Extremum::kMean) && !known(Extremum::kNorm))) return 0;
+  uint64_t hash = mix_hash(1, static_cast<uint64_t>(elements.value_or(0)));
   for (const auto& value : {max, min}) hash = mix_hash(hash, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));
   const double largest = std::max(std::fabs(max.value_or(0)), std::fabs(min.value_or(0)));
   for (const Extremum which : {Extremum::kMean, Extremum::kNorm})

@@ -233,8 +233,21 @@ std::string_view name_of(Verdict verdict) {
   return kNames[verdict];
 }
 
-bool are_telling(const std::optional<double>& max, const std::optional<double>& min) {
+namespace {
+
+// True for a number of more than four decimal digits: few results share one by chance.
+bool has_many_digits(double value) {
+  constexpr double kTenThousand = 1e4;
+  if (!std::isfinite(value) || value == 0) return false;
+  const double digits = std::fabs(value) * kTenThousand / std::pow(10, std::ceil(std::log10(std::fabs(value))));
+  return std::fabs(digits - std::round(digits)) > 4 * kTenThousand * unit_roundoff(DType::kFloat32);
+}
+
+}  // namespace
+
+bool are_telling(const std::optional<double>& max, const std::optional<double>& min, std::optional<int64_t> elements) {
   const auto& known = max ? max : min;
+  if (elements == 1) return known && has_many_digits(*known);
   return known && max != min && ((max && min) || *known != std::round(*known));
 }
 

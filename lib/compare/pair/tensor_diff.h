@@ -53,9 +53,10 @@ enum class Verdict : uint8_t {
 };
 [[nodiscard]] constexpr Verdict last_of(Verdict) { return Verdict::kSkipped; }
 [[nodiscard]] std::string_view name_of(Verdict verdict);
-// True if these extremes tell a tensor from others. Masked values have an infinite extreme, which is missing; the other one tells it
-// unless it is an integer. Constants are the same in many tensors.
-[[nodiscard]] bool are_telling(const std::optional<double>& max, const std::optional<double>& min);
+// True if the extremes of a tensor tell it from others. Masked values have an infinite extreme, which is missing; the other one tells it
+// unless it is an integer. Constants are the same in many tensors, but for a single number with many digits, such as a loss.
+[[nodiscard]] bool are_telling(const std::optional<double>& max, const std::optional<double>& min,
+                               std::optional<int64_t> elements);
 
 // True for kDiffer, kNan, kShape, kDtype and kUnmatched.
 [[nodiscard]] bool is_difference(Verdict verdict);

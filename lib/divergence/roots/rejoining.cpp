@@ -20,8 +20,9 @@ constexpr ReachedLimit kWorkLimit = {
 
 }  // namespace
 
-Rejoining::Rejoining(const RunView& view)
+Rejoining::Rejoining(const RunView& view, const ErrorOfRecords& error_of_records)
     : view_(view),
+      error_of_records_(error_of_records),
       module_(view.runs().size()),
       backward_(view.runs().size()),
       behind_(view.runs().size()),
@@ -46,6 +47,44 @@ Rejoining::Rejoining(const RunView& view)
     const bool is_known = !view.one_sided(run) && view.any_compared(view.run(run).outputs);
     if (view.place(before).rank == view.place(run).rank) behind_[before] = behind_[run] + (is_known ? 1 : 0);
   }
+  find_ends();
+}
+
+void Rejoining::find_ends() {
+  Sides<ExecutionId> last;
+  for (ExecutionId run{0}; run < view_.runs().size(); ++run) {
+    if (run > 0 && !view_.place(run).is_beside(view_.place(ExecutionId(run - 1)))) last = {};
+    if (view_.is_backward(run)) {
+      if (last.a != kNoId && last.b != kNoId && last.a != last.b) {
+        for (const Side side : kBothSides) end_at_.emplace(last[side], ends_.size());
+        ends_.push_back({last, {}});
+      }
+      last = {};
+      continue;
+    }
+    for (const Side side : kBothSides) {
+      if (view_.pair(run)[side] != kNoId) last[side] = run;
+    }
+  }
+}
+
+std::optional<double> Rejoining::error_at_end(ExecutionId run) const {
+  const auto found = end_at_.find(run);
+  if (found == end_at_.end() || !error_of_records_) return {};
+  PassEnd& end = ends_[found->second];
+  if (end.error) return *end.error;
+  end.error.emplace();
+  const auto output_of = [&](Side side) {
+    const std::vector<TensorId>& outputs = view_.run(end.last[side]).outputs;
+    return outputs.size() == 1 ? view_.pairing().tensors[outputs.front()][side] : RecordId();
+  };
+  const RecordId a = output_of(Side::kCandidate), b = output_of(Side::kReference);
+  if (a != kNoId && b != kNoId) *end.error = error_of_records_(a, b);
+  return *end.error;
+}
+
+bool Rejoining::reaches_end(const Region& region) const {
+  return std::any_of(region.begin(), region.end(), [&](ExecutionId run) { return end_at_.count(run) > 0; });
 }
 
 uint64_t Rejoining::contents_of(TensorId tensor) const {
@@ -117,7 +156,7 @@ class Rejoining::Walk {
       }
       if (!ends_.empty()) visit_unseen();
     } while (!next_.empty());
-    return ends_.empty() || is_read_unseen();
+    return ends_.empty() || (!backward && returns_the_same_) || is_read_unseen();
   }
 
   // False if a difference is left.
@@ -128,6 +167,10 @@ class Rejoining::Walk {
       return true;
     }
     region_.insert(run);
+    if (const auto error = in_backward_ ? std::nullopt : of_.error_at_end(run); error && *error <= most_) {
+      joined_ = returns_the_same_ = true;
+      return true;
+    }
     note_errors(run);
     if (!of_.spend(1 + view_.run(run).readers.size())) return false;
     if (region_.size() > kMostFollowed || lacks_gradient_of_weight(run)) return false;
@@ -316,6 +359,7 @@ class Rejoining::Walk {
   double largest_ = 0;                     // error in the region
   double most_ = 0;                        // the error that is noise where it begins
   bool in_backward_ = false, joined_ = false;
+  bool returns_the_same_ = false;  // the forward pass, at its end
 };
 
 std::optional<Rejoining::Region> Rejoining::behind(const std::vector<ExecutionId>& starts) const {

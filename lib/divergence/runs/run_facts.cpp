@@ -26,8 +26,9 @@ uint64_t contents_of(const TensorDiff& diff) {
   if (diff.hashes->written_b != 0) return diff.hashes->written_b;
   if (diff.hashes->checksum_b != 0) return diff.hashes->checksum_b;
   const kernels::PairMetrics metrics = diff.metrics;
-  if (!are_telling(metrics.max_b, metrics.min_b)) return 0;
-  uint64_t key = mix_hash(0, static_cast<uint64_t>(element_count(diff.shape).value_or(0)));
+  const auto elements = element_count(diff.shape);
+  if (!are_telling(metrics.max_b, metrics.min_b, elements)) return 0;
+  uint64_t key = mix_hash(0, static_cast<uint64_t>(elements.value_or(0)));
   for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b, metrics.std_b, std::optional(diff.scale)}) {
     key = (key ^ std::bit_cast<uint64_t>(value.value_or(0))) * 0xFF51'AFD7'ED55'8CCD;
     key ^= key >> 32;
