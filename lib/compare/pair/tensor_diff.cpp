@@ -247,8 +247,8 @@ bool has_many_digits(double value) {
 
 bool are_telling(const std::optional<double>& max, const std::optional<double>& min, std::optional<int64_t> elements) {
   const auto& known = max ? max : min;
-  if (elements == 1) return known && has_many_digits(*known);
-  return known && max != min && ((max && min) || *known != std::round(*known));
+  if (max && max == min) return elements == 1 && has_many_digits(*max);
+  return known && ((max && min) || *known != std::round(*known));
 }
 
 bool is_difference(Verdict verdict) {

@@ -239,6 +239,20 @@ std::vector<bool> before_unexplained(const DiffResult& run) {
   return unexplained;
 }
 
+// True by operator of one side if its outputs have a coarser format than its inputs.
+std::vector<bool> casts_to_coarser(const DiffResult& run) {
+  std::vector<Sides<double>> roundoff(run.pairing.operators.size());  // `a`: of inputs, `b`: of outputs
+  for (const TensorPair& pair : run.pairing.tensors) {
+    if (run.pairing.operators[pair.op].is_paired()) continue;
+    const NameFacts& name = run.record_of(pair).name;
+    double& largest = name.io == Io::kOutput ? roundoff[pair.op].b : roundoff[pair.op].a;
+    largest = std::max(largest, unit_roundoff(name.dtype));
+  }
+  std::vector<bool> coarser;
+  for (const auto& [in, out] : roundoff) coarser.push_back(in > 0 && out > in);
+  return coarser;
+}
+
 }  // namespace
 
 void blame_one_sided_line(DiffResult& run) {
@@ -252,8 +266,11 @@ void blame_one_sided_line(DiffResult& run) {
   } else {
     const std::vector<bool> unexplained = before_unexplained(run);
     const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
-    // True if values agree behind most of the calls: the line is another way to write the same.
+    const std::vector<bool> coarser = casts_to_coarser(run);
+    // True if values agree behind most of the calls, none of which rounds: the line is another way to write the same.
     const auto is_inert = [&](const OneSidedLine& line) {
+      if (std::any_of(line.operators.begin(), line.operators.end(), [&](OperatorId call) { return coarser[call]; }))
+        return false;
       const auto calls = std::count_if(line.operators.begin(), line.operators.end(),
                                        [&](OperatorId call) { return run.divergence.rewritten.count(call) > 0; });
       return 2 * static_cast<size_t>(calls) > line.operators.size();

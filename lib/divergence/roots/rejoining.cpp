@@ -62,8 +62,10 @@ void Rejoining::find_ends() {
       last = {};
       continue;
     }
+    // A side may run partners in another order.
     for (const Side side : kBothSides) {
-      if (view_.pair(run)[side] != kNoId) last[side] = run;
+      const SequencedOpId op = view_.pair(run)[side];
+      if (op != kNoId && (last[side] == kNoId || op > view_.pair(last[side])[side])) last[side] = run;
     }
   }
 }

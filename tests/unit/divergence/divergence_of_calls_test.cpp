@@ -395,6 +395,31 @@ TEST_CASE("msprobe: gradients of parameters are judged by what their backward ca
   CHECK(roots(0.05F, 0) == Texts{"value Functional.gelu.0.backward"});
 }
 
+TEST_CASE("msprobe: gradients of a second batch have the error of those of the first, which they are added to") {
+  const auto roots = [](float of_first, float of_second) {
+    const CallTrial trial([=](MadeCalls& calls) {
+      const auto wrong = [&](const Values& values, float error) {
+        return with_error(values, calls.bad() ? error : 0.0F);
+      };
+      const Values x = some_values();
+      for (const int batch : {0, 1}) {
+        const Values gradient = some_values(0.1F * static_cast<float>(1 + batch)), sum = some_values(7);
+        const float noise = batch == 0 ? of_first : 0;
+        calls.ran(fmt::format("Module.fc.Linear.forward.{}", batch), {x}, {times(x, 2)});
+        calls.ran(fmt::format("Module.fc.Linear.backward.{}", batch), {wrong(gradient, noise)},
+                  {wrong(times(gradient, 3), noise)});
+        calls.ran(fmt::format("Module.fc.Linear.parameters_grad.{}", batch), {},
+                  {wrong(batch == 0 ? times(gradient, 5) : sum, batch == 0 ? noise : of_second)});
+      }
+    });
+    return trial.roots();
+  };
+  const Texts first = {"input Module.fc.Linear.backward.0"};
+  CHECK(roots(0, 0) == Texts{});
+  CHECK(roots(0, 0.05F) == Texts{"value Module.fc.Linear.parameters_grad.1"});
+  CHECK(roots(0.05F, 0.05F) == first);
+}
+
 TEST_CASE("msprobe: of the inputs of unknown origin of a call one is named") {
   const CallTrial trial([](MadeCalls& calls) {
     const float scale = calls.bad() ? 4.0F : 3.0F;

@@ -345,9 +345,9 @@ TEST_CASE("where no operator stands out, the first line of calls of one side alo
       ran_alone("Tensor.abs.0.forward", 40);
       ran_alone("Tensor.neg.0.forward", 50);
       ran_alone("Tensor.sin.0.forward", 50);
-      // It draws random numbers, so that no model judges it.
-      const float drawn = bad && !agrees_after ? 12 : 11;
-      calls.ran("Functional.dropout.0.forward", {some_values(9)}, {some_values(drawn)});
+      // It chooses, so that no model judges it.
+      const float chosen = bad && !agrees_after ? 12 : 11;
+      calls.ran("Torch.topk.0.forward", {some_values(9)}, {some_values(chosen)});
       calls.write(dumps.side(bad));
     }
     const DiffResult run = dumps.diff();
@@ -510,6 +510,67 @@ TEST_CASE(
   CHECK(roots(1).empty());
   CHECK(roots(2) == Texts{"value excess Functional.relu.4.forward in step 1"});
   CHECK(roots(std::numeric_limits<float>::quiet_NaN()) == Texts{"nan nan Functional.relu.4.forward in step 1"});
+}
+
+TEST_CASE("what reads gradients that one side alone lists is not judged by what else it reads") {
+  const auto roots = [](bool both_list) {
+    const DiffedDumps dumps;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      calls.as_statistics();
+      const bool lists = both_list || !bad;
+      calls.ran("Module.fc.Linear.forward.0", {some_values(1)}, {some_values(2)});
+      if (lists) calls.ran("Module.fc.Linear.backward.0", {some_values(3)}, {some_values(4)});
+      if (lists) calls.ran("Module.fc.Linear.parameters_grad.0", {}, {some_values(5)});
+      calls.ran("Tensor.addcmul_.0.forward",
+                lists ? std::vector<Values>{some_values(6), some_values(5)} : std::vector<Values>{some_values(6)},
+                {some_values(bad ? 8.0F : 7.0F)});
+      calls.write(dumps.side(bad));
+    }
+    return reasons_of_roots(dumps.diff());
+  };
+  CHECK(roots(true) == Texts{"Tensor.addcmul_.0.forward: its outputs differ more than its inputs explain"});
+  const Texts of_one_side = roots(false);
+  REQUIRE(of_one_side.size() == 1);
+  CHECK(of_one_side.front().starts_with("Module.fc.Linear.backward.0: the gradient is cut"));
+}
+
+TEST_CASE("a loss whose terms are weighted and divided otherwise, and that both sides return, is written in two ways") {
+  const auto roots = [](float loss, float gradient) {
+    const DiffedDumps dumps;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      const Values part = {1.1944058F}, other = {2.0005269F}, half = {0.5971029F}, whole = {2.5976298F};
+      const Values returned = {bad ? loss : 1.2988149F};
+      for (int i = 0; i < 3; ++i)
+        calls.ran(fmt::format("Torch.tanh.{}.forward", i), {some_values(static_cast<float>(i + 1))},
+                  {some_values(static_cast<float>(i + 2))});
+      calls.ran("Tensor.sum.0.forward", {some_values(4)}, {part});
+      calls.ran("Tensor.sum.1.forward", {some_values(5)}, {other});
+      // The reference divides the sum by two, the candidate the first term, and weights the other one by half.
+      const Values term = {bad ? 0.29855145F : 0.5971029F}, divided = {1.0002635F};
+      calls.ran("Tensor.mul.0.forward", {part}, {term});
+      calls.given("float", bad ? "0.25" : "0.5");
+      if (bad) calls.ran("Tensor.div.0.forward", {other}, {divided});
+      calls.ran("Tensor.add.0.forward", {bad ? divided : other, term}, {bad ? returned : whole});
+      if (!bad) calls.ran("Tensor.div.1.forward", {whole}, {returned});
+      if (!bad) calls.ran("Tensor.div.1.backward", {{1}}, {{0.5F}});
+      const Values inner = {bad ? 1.0F : 0.5F};
+      calls.ran("Tensor.add.0.backward", {inner}, {inner, inner});
+      if (bad) calls.ran("Tensor.div.0.backward", {{1}}, {{0.5F}});
+      calls.ran("Tensor.mul.0.backward", {inner}, {{0.25F}});
+      calls.ran("Tensor.sum.1.backward", {{0.5F}}, {some_values(bad ? gradient : 50.0F)});
+      calls.ran("Tensor.sum.0.backward", {{0.25F}}, {some_values(60)});
+      for (int i = 0; i < 25; ++i)
+        calls.ran(fmt::format("Functional.gelu.{}.backward", i), {some_values(static_cast<float>(i + 100))},
+                  {some_values(static_cast<float>(i + 101))});
+      calls.write(dumps.side(bad));
+    }
+    return reasons_of_roots(dumps.diff());
+  };
+  CHECK(roots(1.2988149F, 50) == Texts{});
+  CHECK_FALSE(roots(1.3F, 50).empty());
+  CHECK_FALSE(roots(1.2988149F, 60).empty());
 }
 
 TEST_CASE("a reason says which values were exchanged: those of two weights, or two operands") {

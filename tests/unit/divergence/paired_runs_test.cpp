@@ -181,7 +181,7 @@ TEST_CASE("statistics link an input to what wrote its value, where they tell ten
   };
   const Trial trial([](MadeNet& net) { net.op("Neg", {net.op("Exp", {net.input("x")})}); }, {.ir = false});
   const test::ComparedDumps& compared = trial.compared();
-  const auto linked = [&](const Statistics& written, const Statistics& read) {
+  const auto linked = [&](const Statistics& written, const Statistics& read, const Shape& shape = {}) {
     std::vector<TensorDiff> diffs = compared.diffs();
     for (size_t i = 0; i < diffs.size(); ++i) {
       const TensorRecord& record = (*compared.b().tensors)[compared.pairing().tensors[i].b];
@@ -197,6 +197,7 @@ TEST_CASE("statistics link an input to what wrote its value, where they tell ten
       metrics.mean_b = own.mean;
       diffs[i].metrics = metrics;
       diffs[i].scale = own.scale;
+      diffs[i].shape = shape;
     }
     const RunGraph graph = paired_runs(compared.a(), compared.b(), compared.pairing(), diffs);
     return graph.runs().back().inputs.at(0).producer != kNoId;
@@ -218,7 +219,17 @@ TEST_CASE("statistics link an input to what wrote its value, where they tell ten
     CHECK_FALSE(linked({std::nullopt, whole, std::nullopt, 0}, {std::nullopt, whole, std::nullopt, 0}));
     CHECK(linked({whole, -3.5, 0.5, 1.5}, {whole, -3.5, 0.5, 1.5}));
   }
-  CHECK_FALSE(linked({2.5, 2.5, 2.5, 2.5}, {2.5, 2.5, 2.5, 2.5}));  // one value alone
+  // A value alone tells a single number, such as a loss, if it has many digits.
+  const auto all = [](double value) { return Statistics{value, value, value, value}; };
+  for (const double common : {2.5, 0.0, 1.0, 0.1, -0.001, 0.3333, 4096.0}) {
+    INFO(common);
+    CHECK_FALSE(linked(all(common), all(common)));
+  }
+  for (const double loss : {1.2391445636749268, -0.00012345678, 9.87654321e8}) {
+    INFO(loss);
+    CHECK(linked(all(loss), all(loss)));
+    CHECK_FALSE(linked(all(loss), all(loss), {4}));
+  }
   CHECK_FALSE(linked({std::nullopt, std::nullopt, 1, 1}, {std::nullopt, std::nullopt, 1, 1}));
 }
 

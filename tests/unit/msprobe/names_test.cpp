@@ -139,6 +139,17 @@ TEST_CASE("the name of the gradients of a module's parameters gives the backward
   }
 }
 
+TEST_CASE("the gradients of a later batch are added to those of the batch before") {
+  const auto summand = [](std::string_view name) { return summand_entry_of(name).value_or("none"); };
+  CHECK(summand("Module.fc.Linear.parameters_grad.2") == "Module.fc.Linear.parameters_grad.1");
+  CHECK(summand("Cell.fc.Dense.parameters_grad.10") == "Cell.fc.Dense.parameters_grad.9");
+  for (const char* name : {"Module.fc.Linear.parameters_grad.0", "Cell.fc.Dense.parameters_grad",
+                           "Module.fc.Linear.backward.1", "Module.parameters_grad.Linear.forward.3", ""}) {
+    INFO(name);
+    CHECK(summand(name) == "none");
+  }
+}
+
 TEST_CASE("entries of the json files tell their kind and op type") {
   const auto kind_of = [](std::string_view name) {
     const auto entry = parse_msprobe_entry(name);
