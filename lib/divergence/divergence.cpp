@@ -512,7 +512,12 @@ class Finder {
   bool find_inert(const std::vector<ExecutionId>& starts) {
     const auto region = rejoining_->behind(starts);
     if (!region || (makes_another_value(starts.front()) && !rejoining_->reaches_end(*region))) return false;
-    inert_.insert(region->begin(), region->end());
+    // What is written in two ways in one step is so in all that follow.
+    for (const ExecutionId run : *region) {
+      for (const ExecutionId same : view_.runs_of_name(run)) {
+        if (same >= run) inert_.insert(same);
+      }
+    }
     return true;
   }
 
