@@ -119,7 +119,6 @@ bool has_written_statistics(const TensorRecord& record) { return record.table !=
 
 // A hash of what msprobe wrote of a tensor; 0 if that proves nothing, because many tensors have it.
 uint64_t written_contents(const TensorNumbers& numbers) {
-  constexpr double kSteps = 1e4;  // a view adds its elements up in another order
   const auto known = [&](Extremum which) {
     const auto& number = numbers.number(which);
     return number && std::isfinite(number->value) ? std::optional(number->value) : std::nullopt;
@@ -130,8 +129,9 @@ uint64_t written_contents(const TensorNumbers& numbers) {
   uint64_t hash = mix_hash(1, static_cast<uint64_t>(elements.value_or(0)));
   for (const auto& value : {max, min}) hash = mix_hash(hash, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));
   const double largest = std::max(std::fabs(max.value_or(0)), std::fabs(min.value_or(0)));
+  // A view adds its elements up in another order.
   for (const Extremum which : {Extremum::kMean, Extremum::kNorm})
-    hash = mix_hash(hash, static_cast<uint64_t>(std::llround(known(which).value_or(0) / largest * kSteps)));
+    hash = mix_hash(hash, static_cast<uint64_t>(std::llround(known(which).value_or(0) / largest * kFourDigits)));
   return hash;
 }
 

@@ -237,10 +237,9 @@ namespace {
 
 // True for a number of more than four decimal digits: few results share one by chance.
 bool has_many_digits(double value) {
-  constexpr double kTenThousand = 1e4;
   if (!std::isfinite(value) || value == 0) return false;
-  const double digits = std::fabs(value) * kTenThousand / std::pow(10, std::ceil(std::log10(std::fabs(value))));
-  return std::fabs(digits - std::round(digits)) > 4 * kTenThousand * unit_roundoff(DType::kFloat32);
+  const double digits = std::fabs(value) * kFourDigits / std::pow(10, std::ceil(std::log10(std::fabs(value))));
+  return std::fabs(digits - std::round(digits)) > 4 * kFourDigits * unit_roundoff(DType::kFloat32);
 }
 
 }  // namespace

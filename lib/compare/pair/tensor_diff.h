@@ -53,6 +53,9 @@ enum class Verdict : uint8_t {
 };
 [[nodiscard]] constexpr Verdict last_of(Verdict) { return Verdict::kSkipped; }
 [[nodiscard]] std::string_view name_of(Verdict verdict);
+// Values that agree to so many steps of their size are taken for the same number.
+inline constexpr double kFourDigits = 1e4;
+
 // True if the extremes of a tensor tell it from others. Masked values have an infinite extreme, which is missing; the other one tells it
 // unless it is an integer. Constants are the same in many tensors, but for a single number with many digits, such as a loss.
 [[nodiscard]] bool are_telling(const std::optional<double>& max, const std::optional<double>& min,
