@@ -80,8 +80,8 @@ struct KnownInputs {
   std::vector<KnownInput> known;
   uint64_t pattern = 0;  // a hash of the inputs that are not known directly; siblings have the same
   bool complete = true;
-  bool blind = false;                // gradients of a parameter that one side alone lists, and of unknown source, are among them
-  bool by_order = false;             // outputs of executions before it stand in
+  bool blind = false;     // gradients of a parameter that one side alone lists, and of unknown source, are among them
+  bool by_order = false;  // outputs of executions before it stand in
   std::vector<ExecutionId> through;  // executions that were looked through
 };
 
