@@ -235,7 +235,7 @@ std::string_view name_of(Verdict verdict) {
 
 namespace {
 
-// True for a number of more than four decimal digits: few results share one by chance.
+// True for a number of more than four decimal digits, rounding to float32 apart: few results share one by chance.
 bool has_many_digits(double value) {
   if (!std::isfinite(value) || value == 0) return false;
   const double digits = std::fabs(value) * kFourDigits / std::pow(10, std::ceil(std::log10(std::fabs(value))));

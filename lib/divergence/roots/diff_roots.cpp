@@ -241,15 +241,18 @@ std::vector<bool> before_unexplained(const DiffResult& run) {
 
 // True by operator of one side if its outputs have a coarser format than its inputs.
 std::vector<bool> casts_to_coarser(const DiffResult& run) {
-  std::vector<Sides<double>> roundoff(run.pairing.operators.size());  // `a`: of inputs, `b`: of outputs
+  struct Roundoffs {
+    double in = 0, out = 0;
+  };
+  std::vector<Roundoffs> roundoffs(run.pairing.operators.size());
   for (const TensorPair& pair : run.pairing.tensors) {
     if (run.pairing.operators[pair.op].is_paired()) continue;
     const NameFacts& name = run.record_of(pair).name;
-    double& largest = name.io == Io::kOutput ? roundoff[pair.op].b : roundoff[pair.op].a;
+    double& largest = name.io == Io::kOutput ? roundoffs[pair.op].out : roundoffs[pair.op].in;
     largest = std::max(largest, unit_roundoff(name.dtype));
   }
   std::vector<bool> coarser;
-  for (const auto& [in, out] : roundoff) coarser.push_back(in > 0 && out > in);
+  for (const auto& [in, out] : roundoffs) coarser.push_back(in > 0 && out > in);
   return coarser;
 }
 
@@ -275,7 +278,7 @@ void blame_one_sided_line(DiffResult& run) {
                                        [&](OperatorId call) { return run.divergence.rewritten.count(call) > 0; });
       return 2 * static_cast<size_t>(calls) > line.operators.size();
     };
-    // Else one side ends earlier.
+    // False if all that follows agrees or is explained: the line is another way to write the same, or one side ends earlier.
     const auto shows = [&](const OneSidedLine& line) {
       return std::any_of(line.operators.begin(), line.operators.end(),
                          [&](OperatorId call) { return unexplained[call]; });
