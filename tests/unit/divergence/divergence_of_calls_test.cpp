@@ -118,6 +118,23 @@ TEST_CASE("msprobe: a gradient that is zero but for rounding is measured by what
   CHECK_FALSE(roots_with_bias(-8e-8F, 1.5F).empty());
 }
 
+TEST_CASE("msprobe: what cancels to rounding is explained as noise, and so is what an optimizer makes of it") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), g = times(x, 3), rounding = times(g, calls.bad() ? -8e-8F : 1e-9F);
+    calls.ran("Functional.linear.0.forward", {x}, {times(x, 2)});
+    calls.ran("Functional.linear.0.backward", {g}, {times(x, 5), rounding});
+    calls.ran("Tensor.addcmul_.0.forward", {times(x, 7), rounding}, {some_values(calls.bad() ? 2.0F : 1.0F)});
+  });
+  const test::ComparedDumps& compared = trial.compared();
+  size_t differing = 0;
+  for (TensorId tensor{0}; tensor < compared.diffs().size(); ++tensor) {
+    if (!is_difference(compared.diffs()[tensor].verdict)) continue;
+    ++differing;
+    CHECK(compared.report().explained[tensor] == Explanation::kNoise);
+  }
+  CHECK(differing >= 2);
+}
+
 TEST_CASE("msprobe: the forward pass of another batch comes after no backward pass") {
   const CallTrial trial([](MadeCalls& calls) {
     const Values x = some_values();

@@ -58,6 +58,14 @@ TEST_CASE("errors of two inputs are taken for something between independent and 
   CHECK(both.uncertainty > 0);
 }
 
+TEST_CASE("a summand counts with its share of the sum, and not in gradients of another shape") {
+  // The gradients of a second batch, added to those of the first, which are as large.
+  KnownInput gradient = input(1, {8, 4}), read = input(1, {8, 4}), first = input(2, {4, 4}, 1e-2);
+  read.of_forward = first.is_summand = true;
+  CHECK(expect_of("linear", {gradient, read, first}, output(4, {4, 4})).propagated == Approx(5e-3));
+  CHECK(expect_of("linear", {gradient, read, first}, output(4, {4})).propagated == 0);
+}
+
 TEST_CASE("a part may have all of the error of the whole") {
   // A sixteenth of the elements, with a quarter of the norm.
   const Expectation part = expect_of("StridedSlice", {input(2, {16}, 1e-3)}, output(2, {1}));
