@@ -512,11 +512,12 @@ class Finder {
   bool find_inert(const std::vector<ExecutionId>& starts) {
     const auto region = rejoining_->behind(starts);
     if (!region || (makes_another_value(starts.front()) && !rejoining_->reaches_end(*region))) return false;
-    // What is written in two ways in one step is so in all that follow.
+    // What is written in two ways in one step is so in all that follow on the rank.
     for (const ExecutionId run : *region) {
-      for (const ExecutionId same : view_.runs_of_name(run)) {
-        if (same >= run) inert_.insert(same);
-      }
+      const auto all = view_.runs_of_name(run);
+      const auto is_of_rank = [&](ExecutionId one) { return view_.place(one).rank == view_.place(run).rank; };
+      for (auto same = std::lower_bound(all.begin(), all.end(), run); same != all.end() && is_of_rank(*same); ++same)
+        inert_.insert(*same);
     }
     return true;
   }
