@@ -181,7 +181,9 @@ class Explainer {
 
   // True if rounding of the terms that cancel in it is all that a tensor has on both sides.
   [[nodiscard]] bool is_cancelled(TensorId tensor) const {
-    return view_.cancels(tensor) && view_.error(tensor)->relative <= kMostHiddenError;
+    if (!view_.cancels(tensor)) return false;
+    const auto& error = view_.error(tensor);
+    return error && error->relative <= kMostHiddenError;
   }
 
   // An optimizer divides what it reads by its own size, so that rounding becomes as large as any update.
