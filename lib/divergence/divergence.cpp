@@ -512,7 +512,7 @@ class Finder {
   bool find_inert(const std::vector<ExecutionId>& starts) {
     const auto region = rejoining_->behind(starts);
     if (!region || (makes_another_value(starts.front()) && !rejoining_->reaches_end(*region))) return false;
-    // What is written in two ways in one step is so in all that follow on the rank.
+    // A call that is a rewriting in one step is one in every later step of its rank.
     for (const ExecutionId run : *region) {
       const auto all = view_.runs_of_name(run);
       const auto is_of_rank = [&](ExecutionId one) { return view_.place(one).rank == view_.place(run).rank; };

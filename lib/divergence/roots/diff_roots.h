@@ -17,9 +17,10 @@ void note_exchanges(DiffResult& run);
 // Says in the reason of a value that was not handed on how many elements changed, if both files have elements.
 void note_changes(DiffResult& run, const CancelToken& cancel);
 
-// If there is no root, adds the place where a gradient was cut, else the first line of the script with calls that only one side has
-// and that what comes after them shows. Not if a graph has the
-// data flow: it shows better what lies between two values, and releases of a framework have other kernels.
+// If there is no root, adds the place where a gradient was cut, else the first line of the script with calls that only one side has,
+// before a difference that nothing explains. A line behind most of whose calls values agree is a rewriting, unless one of them casts to
+// a coarser format. Not if a graph has the data flow: it shows better what lies between two values, and releases of a framework have
+// other kernels.
 void blame_one_sided_line(DiffResult& run);
 
 // Sets the ranks of roots that have none, if the sides are sharded differently: the candidate's, ascending. For the first
