@@ -534,6 +534,54 @@ SEGMENT = [
     Fault("segment", "alpha", "squares of gradients are forgotten more slowly", (("alpha=0.9,", "alpha=0.99,"),),
           ("step",), near=UPDATED),
 ]
+MASKED = [
+    Fault("masked", "scale", "scores are divided by the root of the whole width",
+          (("(WIDTH // HEADS) ** 0.5", "WIDTH ** 0.5"),), ("query",), ("blocks.*.attn",), near=("blocks.*.attn.key",
+          "blocks.*.attn.out")),
+    Fault("masked", "filled", "what is filled up is seen", ((".masked_fill(~there, -1e4)", ".masked_fill(~there, 0.0)"),),
+          ("masked", "softmax"), ("blocks.*.attn",), near=("blocks.*.attn.out",)),
+    Fault("masked", "sides", "before and after are taken for the same", (("(apart > 0) * BUCKETS", "(apart > TIME) * BUCKETS"),),
+          ("side", "distance", "apart"), ("distance",), near=("blocks.0.attn",)),
+    Fault("masked", "before", "normalised before the sum", (("self.norm1(x + self.attn(x, near, there))",
+          "x + self.norm1(self.attn(x, near, there))"),),
+          ("norm1",), ("blocks.*.norm1", "blocks.*"), near=("blocks.*.wide",)),
+    Fault("masked", "untied", "the head has a copy of the words' weight, without a gradient",
+          (("self.words.word.weight.t()", "self.words.word.weight.detach().t()"),), ("guess",), ("words.word",),
+          near=UPDATED),
+    Fault("masked", "moved", "the answer reads the second word", (("x[:, 0])", "x[:, 1])"),), ("pooled",), ("pool",)),
+    after_start("masked", "kinds", "two kinds of words are loaded exchanged",
+                "w = model.words.kind.weight; w.data = w.data[[1, 0, 2]].clone()", lines=("words",),
+                modules=("words.kind", "words"), near=("words.norm",)),
+    Fault("masked", "rate", "the plain parameters have the common rate", ((", \"lr\": 4e-3", ""),), ("step",), near=UPDATED),
+    kernel("masked", "kernel", "Functional.layer_norm.3", "tail", lines=("norm1",), modules=("blocks.1.norm1",)),
+    Fault("masked", "sum", "the loss of the words is their sum",
+          (("wanted.flatten())", "wanted.flatten(), reduction=\"sum\")"),), ("word_loss", "loss"),
+          near=("change_norm", "pool", "answer", *UPDATED)),
+]
+MATCHER = [
+    after_start("matcher", "grouped", "a convolution reads the channels of the other group",
+                "w = model.picture.block2.conv2.weight; w.data = torch.cat(w.data.chunk(2)[::-1])", lines=("conv2",),
+                modules=("picture.block2.conv2",)),
+    after_start("matcher", "momentum", "one BatchNorm is left in evaluation", "model.picture.block1.norm2.eval()",
+                lines=("conv2",), modules=("picture.block1.norm2",)),
+    Fault("matcher", "gate", "a hard sigmoid weights the channels", (("torch.sigmoid(self.large", "F.hardsigmoid(self.large"),),
+          ("weight",), ("picture.block1", "picture.block2"), near=("picture.block*.short",)),
+    Fault("matcher", "average", "the mean of two places instead of the largest", (("F.max_pool2d(", "F.avg_pool2d("),),
+          ("pool",), ("picture",), near=("picture.block2", "picture.block2.conv1", "picture.block2.short")),
+    Fault("matcher", "exchanged", "keys and values are exchanged", (("k, v = self", "v, k = self"),), ("both", "scores"),
+          ("sentence",), near=("sentence.joint",)),
+    Fault("matcher", "beyond", "a word too few counts", (("[None, :] >= lengths", "[None, :] >= (lengths - 1)"),),
+          ("beyond", "masked", "softmax"), ("sentence",), near=("sentence.joint",)),
+    Fault("matcher", "long", "sentences are not brought to length one",
+          (("F.normalize(self.joint(x), dim=-1)  # @sentence", "self.joint(x)  # @sentence"),), ("sentence", "alike"),
+          ("sentence", "sentence.joint"), near=("sentence",)),
+    Fault("matcher", "thrice", "the way back counts twice", (("(there + back) / 2", "(there + 2 * back) / 2"),), ("loss",),
+          near=("picture", "sentence", "picture.joint", "sentence.joint")),
+    kernel("matcher", "kernel", "Functional.hardswish.3", "block", lines=("conv1",), modules=("picture.block2",)),
+    Fault("matcher", "fast", "the slow copy is a fast one", (("alpha=1 - SLOW", "alpha=SLOW"),
+          ("old.mul_(SLOW)", "old.mul_(1 - SLOW)")),
+          ("slow", "slow_alike"), hidden="DI"),
+]
 
 
 def right(net, name, what, changes=(), **more):
@@ -730,12 +778,69 @@ RIGHT = [
         ("self.bottom(F.avg_pool3d(second, 2))",
          "torch.utils.checkpoint.checkpoint(self.bottom, F.avg_pool3d(second, 2), use_reentrant=False)"),),
           hidden=NOISY),
+    right("masked", "sdpa", "fused attention", (
+        (" / (WIDTH // HEADS) ** 0.5", ""), ("scores = q @ k.transpose(-2, -1)", "pass"),
+        ("scores = scores + near", "bias = near.masked_fill(~there, -1e4)"),
+        ("scores = scores.masked_fill(~there, -1e4)", "pass"), ("weights = F.softmax(scores, dim=-1)", "pass"),
+        ("(weights @ v)", "F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype))"))),
+    right("masked", "merged", "queries, keys and values by one product", (
+        ("q = self.heads(self.query(x))",
+         "q, k, v = F.linear(x, torch.cat((self.query.weight, self.key.weight, self.value.weight)), torch.cat(("
+         "self.query.bias, self.key.bias, self.value.bias))).chunk(3, -1); q = self.heads(q)"),
+        ("self.heads(self.key(x))", "self.heads(k)"), ("self.heads(self.value(x))", "self.heads(v)"))),
+    right("masked", "once", "words and kinds from one table", (
+        ("self.word(tokens) + self.kind(kinds)",
+         "F.embedding(torch.stack((tokens, kinds + VOCABULARY), -1), torch.cat((self.word.weight, self.kind.weight))).sum(2)"),)),
+    right("masked", "first", "the head reads all words, the places are chosen after it", (
+        ("h = x.gather(1, places[:, :, None].expand(-1, -1, WIDTH))", "h = x"),
+        ("guess = h @ self.words.word.weight.t() + self.bias",
+         "guess = (h @ self.words.word.weight.t() + self.bias).gather(1, places[:, :, None].expand(-1, -1, VOCABULARY))"))),
+    right("masked", "einsum", "products by einsum", (
+        ("q @ k.transpose(-2, -1)", "torch.einsum('bhid,bhjd->bhij', q, k)"),
+        ("(weights @ v).transpose(1, 2)", "torch.einsum('bhij,bhjd->bihd', weights, v)"))),
+    right("masked", "smoothed", "the smoothing by hand", (
+        ("F.cross_entropy(answer, follows, label_smoothing=0.1)",
+         "-(F.log_softmax(answer, -1) * (0.9 * F.one_hot(follows, 2) + 0.05)).sum(-1).mean()"),)),
+    right("masked", "foreach", "the optimizer updates all parameters at once", (
+        ("decoupled_weight_decay=True)", "decoupled_weight_decay=True, foreach=True)"),)),
+    right("masked", "checkpoint", "activations of the blocks are computed again", (
+        ("block(x, near, there)", "torch.utils.checkpoint.checkpoint(block, x, near, there, use_reentrant=False)"),),
+          hidden=NOISY),
+    right("matcher", "lengths", "brought to length one by the norm", (
+        ("F.normalize(self.joint(x), dim=-1)  # @sentence",
+         "F.linear(x, self.joint.weight) / F.linear(x, self.joint.weight).norm(dim=-1, keepdim=True)  # @sentence"),)),
+    right("matcher", "groups", "two convolutions, joined, instead of groups", (
+        ("self.norm2(self.conv2(h))",
+         "self.norm2(torch.cat([F.conv2d(part, weight, None, 1, 1) for part, weight in zip(h.chunk(2, 1), "
+         "self.conv2.weight.chunk(2))], 1))"),)),
+    right("matcher", "pointwise", "the weights of channels by convolutions", (
+        ("mean = h.mean((2, 3))", "mean = F.adaptive_avg_pool2d(h, 1)"),
+        ("self.large(F.relu(self.small(mean)))",
+         "F.conv2d(F.relu(F.conv2d(mean, self.small.weight[..., None, None], self.small.bias)), "
+         "self.large.weight[..., None, None], self.large.bias)"),
+        ("weight[:, :, None, None]", "weight"))),
+    right("matcher", "hard", "an activation by its parts", (
+        ("F.hardswish(h + self.short(x))", "(h + self.short(x)) * F.relu6(h + self.short(x) + 3) / 6"),)),
+    right("matcher", "product", "scores as a product", (
+        ("(k * self.asked).sum(-1)", "torch.einsum('bthd,hd->bth', k, self.asked)"),)),
+    right("matcher", "filled", "words beyond the end are given no weight afterwards", (
+        ("scores = scores.masked_fill(beyond[:, :, None], float(\"-inf\"))", "there = ~beyond[:, :, None]"),
+        ("torch.softmax(scores, 1)",
+         "(torch.exp(scores - scores.amax(1, True)) * there) / (torch.exp(scores - scores.amax(1, True)) * there).sum(1, True)"))),
+    right("matcher", "inside", "the factor goes into the pictures", (
+        ("factor * (p @ s.t())", "(factor * p) @ s.t()"),)),
+    right("matcher", "foreach", "the optimizer updates all parameters at once", (
+        ("weight_decay=1e-3)", "weight_decay=1e-3, foreach=True)"),)),
+    right("matcher", "checkpoint", "activations of the sentences are computed again", (
+        ("self.sentence(tokens, lengths)",
+         "torch.utils.checkpoint.checkpoint(self.sentence, tokens, lengths, use_reentrant=False)"),),
+          hidden=NOISY),
 ]
 KINDS = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow", "diffusion", "transducer", "latent",
-         "segment")
-HELD = ("latent",)
+         "segment", "masked", "matcher")
+HELD = ("masked", "matcher")
 ALL = (DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + MAMBA + FLOW
-       + DIFFUSION + TRANSDUCER + LATENT + SEGMENT + RIGHT)
+       + DIFFUSION + TRANSDUCER + LATENT + SEGMENT + MASKED + MATCHER + RIGHT)
 NETS = ("decoder", "translator", "convolution", "recurrent", *KINDS)
 
 # Of every net, in every form: nothing but the noise. More of them in these forms.
