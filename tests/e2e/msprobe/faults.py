@@ -538,9 +538,11 @@ MASKED = [
     Fault("masked", "scale", "scores are divided by the root of the whole width",
           (("(WIDTH // HEADS) ** 0.5", "WIDTH ** 0.5"),), ("query",), ("blocks.*.attn",), near=("blocks.*.attn.key",
           "blocks.*.attn.out")),
-    Fault("masked", "filled", "what is filled up is seen", ((".masked_fill(~there, -1e4)", ".masked_fill(~there, 0.0)"),),
+    Fault("masked", "filled", "what is filled up is seen",
+          ((".masked_fill(~there, -1e4)", ".masked_fill(~there, 0.0)"),),
           ("masked", "softmax"), ("blocks.*.attn",), near=("blocks.*.attn.out",)),
-    Fault("masked", "sides", "before and after are taken for the same", (("(apart > 0) * BUCKETS", "(apart > TIME) * BUCKETS"),),
+    Fault("masked", "sides", "before and after are taken for the same",
+          (("(apart > 0) * BUCKETS", "(apart > TIME) * BUCKETS"),),
           ("side", "distance", "apart"), ("distance",), near=("blocks.0.attn",)),
     Fault("masked", "before", "normalised before the sum", (("self.norm1(x + self.attn(x, near, there))",
           "x + self.norm1(self.attn(x, near, there))"),),
@@ -552,7 +554,8 @@ MASKED = [
     after_start("masked", "kinds", "two kinds of words are loaded exchanged",
                 "w = model.words.kind.weight; w.data = w.data[[1, 0, 2]].clone()", lines=("words",),
                 modules=("words.kind", "words"), near=("words.norm",)),
-    Fault("masked", "rate", "the plain parameters have the common rate", ((", \"lr\": 4e-3", ""),), ("step",), near=UPDATED),
+    Fault("masked", "rate", "the plain parameters have the common rate", ((", \"lr\": 4e-3", ""),), ("step",),
+          near=UPDATED),
     kernel("masked", "kernel", "Functional.layer_norm.3", "tail", lines=("norm1",), modules=("blocks.1.norm1",)),
     Fault("masked", "sum", "the loss of the words is their sum",
           (("wanted.flatten())", "wanted.flatten(), reduction=\"sum\")"),), ("word_loss", "loss"),
@@ -564,7 +567,8 @@ MATCHER = [
                 modules=("picture.block2.conv2",)),
     after_start("matcher", "momentum", "one BatchNorm is left in evaluation", "model.picture.block1.norm2.eval()",
                 lines=("conv2",), modules=("picture.block1.norm2",)),
-    Fault("matcher", "gate", "a hard sigmoid weights the channels", (("torch.sigmoid(self.large", "F.hardsigmoid(self.large"),),
+    Fault("matcher", "gate", "a hard sigmoid weights the channels",
+          (("torch.sigmoid(self.large", "F.hardsigmoid(self.large"),),
           ("weight",), ("picture.block1", "picture.block2"), near=("picture.block*.short",)),
     Fault("matcher", "average", "the mean of two places instead of the largest", (("F.max_pool2d(", "F.avg_pool2d("),),
           ("pool",), ("picture",), near=("picture.block2", "picture.block2.conv1", "picture.block2.short")),
@@ -575,7 +579,8 @@ MATCHER = [
     Fault("matcher", "long", "sentences are not brought to length one",
           (("F.normalize(self.joint(x), dim=-1)  # @sentence", "self.joint(x)  # @sentence"),), ("sentence", "alike"),
           ("sentence", "sentence.joint"), near=("sentence",)),
-    Fault("matcher", "thrice", "the way back counts twice", (("(there + back) / 2", "(there + 2 * back) / 2"),), ("loss",),
+    Fault("matcher", "thrice", "the way back counts twice", (("(there + back) / 2", "(there + 2 * back) / 2"),),
+          ("loss",),
           near=("picture", "sentence", "picture.joint", "sentence.joint")),
     kernel("matcher", "kernel", "Functional.hardswish.3", "block", lines=("conv1",), modules=("picture.block2",)),
     Fault("matcher", "fast", "the slow copy is a fast one", (("alpha=1 - SLOW", "alpha=SLOW"),
@@ -790,11 +795,13 @@ RIGHT = [
         ("self.heads(self.key(x))", "self.heads(k)"), ("self.heads(self.value(x))", "self.heads(v)"))),
     right("masked", "once", "words and kinds from one table", (
         ("self.word(tokens) + self.kind(kinds)",
-         "F.embedding(torch.stack((tokens, kinds + VOCABULARY), -1), torch.cat((self.word.weight, self.kind.weight))).sum(2)"),)),
+         "F.embedding(torch.stack((tokens, kinds + VOCABULARY), -1), torch.cat((self.word.weight, "
+         "self.kind.weight))).sum(2)"),)),
     right("masked", "first", "the head reads all words, the places are chosen after it", (
         ("h = x.gather(1, places[:, :, None].expand(-1, -1, WIDTH))", "h = x"),
         ("guess = h @ self.words.word.weight.t() + self.bias",
-         "guess = (h @ self.words.word.weight.t() + self.bias).gather(1, places[:, :, None].expand(-1, -1, VOCABULARY))"))),
+         "guess = (h @ self.words.word.weight.t() + self.bias).gather(1, "
+         "places[:, :, None].expand(-1, -1, VOCABULARY))"))),
     right("masked", "einsum", "products by einsum", (
         ("q @ k.transpose(-2, -1)", "torch.einsum('bhid,bhjd->bhij', q, k)"),
         ("(weights @ v).transpose(1, 2)", "torch.einsum('bhij,bhjd->bihd', weights, v)"))),
@@ -826,7 +833,8 @@ RIGHT = [
     right("matcher", "filled", "words beyond the end are given no weight afterwards", (
         ("scores = scores.masked_fill(beyond[:, :, None], float(\"-inf\"))", "there = ~beyond[:, :, None]"),
         ("torch.softmax(scores, 1)",
-         "(torch.exp(scores - scores.amax(1, True)) * there) / (torch.exp(scores - scores.amax(1, True)) * there).sum(1, True)"))),
+         "(torch.exp(scores - scores.amax(1, True)) * there) / (torch.exp(scores - "
+         "scores.amax(1, True)) * there).sum(1, True)"))),
     right("matcher", "inside", "the factor goes into the pictures", (
         ("factor * (p @ s.t())", "(factor * p) @ s.t()"),)),
     right("matcher", "foreach", "the optimizer updates all parameters at once", (
