@@ -525,7 +525,11 @@ Question Questions::ask_call(ExecutionId run) const {
       });
       // to(float16), reshape(x, (2, 3)): what comes after the tensors does not replace one.
       const auto is_tensor = [&](const Operand& one) { return one.name == operand.name && one.tensor != kNoId; };
-      if (more && std::any_of(question.operands.begin(), question.operands.end(), is_tensor)) continue;
+      if (more && std::any_of(question.operands.begin(), question.operands.end(), is_tensor)) {
+        // After the last of several operands it is an argument that the row does not know.
+        question.fitted = question.fitted || (row->positions > 1 && !operand.value.is_none);
+        continue;
+      }
       if (more && before != question.operands.end()) {
         before->value.numbers.insert(before->value.numbers.end(), operand.value.numbers.begin(),
                                      operand.value.numbers.end());

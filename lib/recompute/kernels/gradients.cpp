@@ -523,15 +523,22 @@ Maybe<Outputs> softmax_back(const Call& call) {
 
 Maybe<size_t> softmax_axes(const Call& call) { return find_kernel("softmax_grad")->own_axes(call); }
 
-// The gradient of the table: rows of dy added where they were read.
+// The gradient of the table: rows of dy added where they were read, but for the row of the padding.
 Maybe<Outputs> embedding_back(const Call& call) {
   MSDUMP_TRY(const Tensor table, call.tensor("x"));
   MSDUMP_TRY(const Tensor indices, call.tensor("indices"));
   MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
-  if (call.integer_or("padding_idx", -1) >= 0) return unjudged(Reason::kUnknownArgument, "padding_idx");
+  if (call.flag_or("scale_grad_by_freq", false)) return unjudged(Reason::kUnknownArgument, "scale_grad_by_freq");
+  constexpr double kLeftOut = -1;  // unsorted_segment_sum leaves out what is below 0
+  Array ids = *indices;
+  if (call.has("padding_idx") && !table->shape.empty()) {
+    const auto padding = static_cast<double>(call.integer_or("padding_idx", 0));
+    const double row = padding < 0 ? padding + static_cast<double>(table->shape.front()) : padding;
+    std::replace(ids.values.begin(), ids.values.end(), row, kLeftOut);
+  }
   Call segments;
   segments.set("x", value_of(dy));
-  segments.set("ids", value_of(indices));
+  segments.set("ids", value_of(share(std::move(ids))));
   MSDUMP_TRY(const Answer answer, by_kernel("unsorted_segment_sum", segments, table->shape));
   Gradients gradients;
   MSDUMP_CHECK_OK(gradients.add(answer, table->shape));

@@ -21,6 +21,7 @@ Maybe<Outputs> gather(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor indices, call.tensor("indices"));
   if (call.integer_or("batch_dims", 0) != 0) return unjudged(Reason::kUnknownArgument, "batch_dims");
+  if (call.has("max_norm")) return unjudged(Reason::kUnknownArgument, "max_norm");  // scales rows of x in place
   MSDUMP_TRY(const size_t axis, fitted(axis_from_front(call.integer_or("axis", 0), x->rank())));
   const AxisView view = view_of_axis(x->shape, axis);
   Shape shape(x->shape.begin(), x->shape.begin() + static_cast<std::ptrdiff_t>(axis));
