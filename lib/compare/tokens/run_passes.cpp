@@ -45,12 +45,41 @@ Call call_of(const TensorRecord& record) {
   return {call_name(record.name.op_name).call.value_or(0), record.occurrence};
 }
 
-// The tensor of an operator in whatever call.
-using ValueKey = std::tuple<std::string_view, std::string_view, Io, std::string_view>;
-ValueKey value_key(const TensorRecord& record) {
+// The tensor of an operator in whatever call; of an embedding by a function, in those that read a table of this shape.
+using ValueKey = std::tuple<std::string_view, std::string_view, Io, std::string_view, Shape>;
+ValueKey value_key(const TensorRecord& record, Shape table) {
   const CallName name = call_name(record.name.op_name);
-  return {name.before, name.after, record.name.io, record.name.slot};
+  return {name.before, name.after, record.name.io, record.name.slot, std::move(table)};
 }
+
+// The shapes of the tables of embeddings by functions, which read them as their second input.
+class EmbeddingTables {
+ public:
+  explicit EmbeddingTables(const CompareSide& side) : side_(side) {
+    for (const TensorRecord& record : *side.tensors) {
+      const bool is_table = record.name.io == Io::kInput && record.name.slot == "1" && embeds_tokens(record.name);
+      if (!is_table || !record.shape || record.shape->empty()) continue;
+      shapes_.try_emplace(key_of(record), *record.shape);
+      most_rows_ = std::max(most_rows_, record.shape->front());
+    }
+  }
+  // True for an embedding by a function that looks up places or kinds: words are more.
+  [[nodiscard]] bool has_fewer_rows(const Shape& table) const { return !table.empty() && table.front() < most_rows_; }
+  [[nodiscard]] Shape of(const TensorRecord& record) const {
+    const auto found = shapes_.find(key_of(record));
+    return found == shapes_.end() ? Shape{} : found->second;
+  }
+
+ private:
+  using Key = std::tuple<Number, Number, std::string_view, uint32_t>;
+  [[nodiscard]] Key key_of(const TensorRecord& record) const {
+    return {rank_of(side_, record), step_of(side_, record), record.name.op_name, record.occurrence};
+  }
+
+  const CompareSide& side_;
+  std::map<Key, Shape> shapes_;
+  int64_t most_rows_ = 0;
+};
 
 }  // namespace
 
@@ -60,6 +89,7 @@ TokenIds find_token_ids(const CompareSide& side, bool statistics) {
     int certainty = 0;
     std::vector<RecordId> records;
   };
+  const EmbeddingTables tables(side);
   std::map<std::pair<Number, ValueKey>, Found> found;
   std::vector<const std::pair<const std::pair<Number, ValueKey>, Found>*> order;
   for (RecordId i{0}; i < side.tensors->size(); ++i) {
@@ -67,7 +97,9 @@ TokenIds find_token_ids(const CompareSide& side, bool statistics) {
     if (record.has_elements == statistics || !can_be_input(record) || kind_of(record.name.dtype) != DTypeKind::kInteger)
       continue;
     if (meaning_of(record.name) != Meaning::kIds) continue;
-    const auto [one, added] = found.try_emplace({rank_of(side, record), value_key(record)});
+    Shape table = tables.of(record);
+    if (tables.has_fewer_rows(table)) continue;
+    const auto [one, added] = found.try_emplace({rank_of(side, record), value_key(record, std::move(table))});
     if (added) order.push_back(&*one);
     // The input of the embedding is the surest: the activations have a row for each of its elements.
     one->second.certainty = record.name.io == Io::kInput && embeds_tokens(record.name) ? 2 : 1;

@@ -108,3 +108,22 @@ at_once() { # DIR: the same passes as calls in one step
   done
   call=0
 }
+
+# looked_up DIR (SHAPE ROWS)...: tables of so many rows are looked up by functions, with ids of such shapes.
+looked_up() {
+  dir=$1/step0/rank0 data=''
+  local number=0 one ids rows values
+  shift
+  mkdir -p "$dir/dump_tensor_data"
+  while (($# > 0)); do
+    read -ra ids <<<"$(seq -s ' ' 1 $((${1//,/*})))"
+    read -ra rows <<<"$(seq -s ' ' 1 $(($2 * 2)))"
+    read -ra values <<<"$(seq -s ' ' 1 $((${1//,/*} * 2)))"
+    one=Functional.embedding.$number.forward
+    module $one "$(tensor $one.input.0 int64 "$1" "${ids[@]}"),$(tensor $one.input.1 float32 "$2, 2" "${rows[@]}")" \
+      "$(tensor $one.output.0 float32 "$1, 2" "${values[@]}")"
+    ((number += 1))
+    shift 2
+  done
+  printf '{"task":"tensor","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{%s}}' "$data" >"$dir/dump.json"
+}

@@ -37,3 +37,11 @@ rm other/step0/rank0/dump_tensor_data/*Embedding*
 sed -i 's/"Module.model.embed_tokens[^]]*\][^]]*\][^}]*},//' other/step0/rank0/dump.json
 show msdump diff good other --tokens
 show msdump diff packed packed --tokens
+echo '== words and kinds from two tables, or from one, beside a table of places: no tokens'
+looked_up apart '6,6' 40 '3,6' 50 '3,6' 40
+looked_up joined '6,6' 40 '3,6,2' 90
+show msdump diff joined apart
+echo '== words of two batches, and their places'
+looked_up all '6,6' 12 '3,6' 50
+looked_up first '6,6' 12 '2,6' 50
+show msdump diff first all --rows all
