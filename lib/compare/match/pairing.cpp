@@ -120,6 +120,7 @@ class Pairer {
         return std::move(result_);
       by_position();
       by_names_left();
+      unpair_other_kinds();
       by_replacement();
     }
     return finish();
@@ -486,6 +487,23 @@ class Pairer {
       unpair(partner_of_a_[call]);
       unpair(partner->second);
       pair(call, partner->second, PairedBy::kSequence);
+    }
+  }
+
+  // A call that counts is no partner of one that computes, such as a sum of indices of one of activations.
+  void unpair_other_kinds() {
+    if (has_flow(side_a_) || has_flow(side_b_)) return;
+    const auto computes = [](const CompareSide& side, const SequencedOp& call) -> std::optional<bool> {
+      for (const RecordId tensor : call.tensors) {
+        const NameFacts& name = (*side.tensors)[tensor].name;
+        if (name.io == Io::kOutput) return kind_of(name.dtype) == DTypeKind::kFloat;
+      }
+      return std::nullopt;
+    };
+    for (SequencedOpId b{0}; b < result_.b.size(); ++b) {
+      if (partner_of_b_[b] == kNoId) continue;
+      const auto in_a = computes(side_a_, result_.a[partner_of_b_[b]]), in_b = computes(side_b_, result_.b[b]);
+      if (in_a && in_b && *in_a != *in_b) unpair(b);
     }
   }
 

@@ -418,6 +418,20 @@ TEST_CASE("a backward call has the partner of its forward call") {
   }
 }
 
+TEST_CASE("a call that counts is no partner of one that computes") {
+  const auto partner = [](bool counts) {
+    const CallTrial trial([=](MadeCalls& calls) {
+      if (!calls.bad()) calls.ran("Functional.relu.0.forward", {{1, 2}}, {{3, 4}});
+      const bool whole = calls.bad() && counts;
+      calls.ran("Tensor.add.0.forward", {{5, 6}}, whole ? std::vector<Values>{} : std::vector<Values>{{7, 8}});
+      if (whole) calls.chose({7, 8});
+    });
+    return trial.compared().partner_of("Tensor.add.0.forward");
+  };
+  CHECK(partner(false) == "Tensor.add.0.forward");
+  CHECK(partner(true).empty());
+}
+
 TEST_CASE("path rules rename the candidate before it is paired") {
   const auto how = [](const NameMap* map) {
     const test::ScratchDir scratch;
