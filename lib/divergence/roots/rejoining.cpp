@@ -215,8 +215,8 @@ class Rejoining::Walk {
     for (const ExecutionId reader : view_.run(run).readers) {
       const auto& inputs = view_.run(reader).inputs;
       const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-        return (input.producer == run && (input.produced == kNoId || leaves(run, input.produced))) ||
-               input.other_producer == run;
+        return input.producer == run ? input.produced == kNoId || leaves(run, input.produced)
+                                     : input.other_producer == run;
       });
       if (reads) visit(reader);
     }

@@ -429,6 +429,21 @@ TEST_CASE(
   CHECK_FALSE(roots_before({.differing = 0, .differing_later = 0, .call = reads_scalar}).empty());
 }
 
+TEST_CASE("what reads a gradient that agrees need not agree itself") {
+  const auto products = [](MadeCalls& calls) {
+    const bool bad = calls.bad();
+    const auto gradient = some_values(bad ? 77.00001F : 77.0F);
+    calls.as_statistics();
+    const auto product = some_values(bad ? 2500.0F : 2000.0F);
+    calls.ran("Torch.matmul.0.forward", {some_values(bad ? 3000.0F : 900.0F)}, {product});
+    calls.ran("Torch.sigmoid.0.forward", {product}, {some_values(55)});
+    calls.ran("Torch.matmul.0.backward", {some_values(5)}, {some_values(bad ? 310.0F : 30.0F), gradient});
+    // It chooses, so that no model judges it.
+    calls.ran("Torch.topk.0.forward", {gradient}, {some_values(bad ? 12.0F : 11.0F)});
+  };
+  CHECK(roots_before({.differing = 0, .differing_later = 0, .call = products}).empty());
+}
+
 TEST_CASE("a call with another argument is a root although the values agree again, unless the loss does") {
   const auto asks_otherwise = [](MadeCalls& calls) {
     calls.ran("Tensor.mul.0.forward", {some_values(900)}, {some_values(calls.bad() ? 4000.0F : 2000.0F)});
