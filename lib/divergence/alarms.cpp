@@ -58,8 +58,12 @@ ExecutionId maker_of_not_finite(const RunView& view, ExecutionId run) {
 
 }  // namespace
 
-BlameState::BlameState(const RunView& compared, const NoiseModel& expected)
-    : view(compared), model(expected), one_sided(compared), roots(compared, one_sided, history) {
+BlameState::BlameState(const RunView& compared, const NoiseModel& expected, const std::set<OperatorId>& calls)
+    : view(compared),
+      model(expected),
+      asked_otherwise(calls),
+      one_sided(compared),
+      roots(compared, one_sided, history) {
   history.states.resize(view.runs().size());
 }
 
@@ -228,8 +232,10 @@ void judge_constants(BlameState& state, ExecutionId run, const RunInputs& inputs
 
 namespace {
 
-// The execution to name: inside a module the one that stands out most, if any does; of fused operators the likeliest.
+// The execution to name: inside a module the one that stands out most, if any does; of fused operators the likeliest. Another argument
+// explains an output by itself.
 ExecutionId named_for(const BlameState& state, ExecutionId run) {
+  if (state.asked_otherwise.contains(state.view.run(run).op)) return run;
   ExecutionId named;
   double most = kStandsOut;
   for (const ExecutionId inner : state.view.inside(run)) {

@@ -21,12 +21,13 @@ namespace msdump {
 
 // Must not move: `roots` refers to the others.
 struct BlameState {
-  BlameState(const RunView& compared, const NoiseModel& expected);
+  BlameState(const RunView& compared, const NoiseModel& expected, const std::set<OperatorId>& calls);
   BlameState(const BlameState&) = delete;
   BlameState& operator=(const BlameState&) = delete;
 
   const RunView& view;
   const NoiseModel& model;
+  const std::set<OperatorId>& asked_otherwise;  // calls with an argument that differs
   const OneSidedRuns one_sided;
   RunHistory history;
   RootList roots;

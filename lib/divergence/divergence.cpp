@@ -214,11 +214,10 @@ class Finder {
   Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed, const AskedRoots& asked,
          const std::optional<MissedUpdate>& missed, const DivergenceDetails& details, const Rejoining* rejoining,
          std::set<ExecutionId>& inert)
-      : state_(view, model),
+      : state_(view, model, details.asked_otherwise),
         view_(view),
         entering_(state_),
         computed_(computed),
-        asked_otherwise_(details.asked_otherwise),
         accepted_(details.accepted),
         asked_(asked),
         missed_(missed),
@@ -301,7 +300,7 @@ class Finder {
   // it with one that does something else. In later steps the parameters explain everything.
   [[nodiscard]] bool is_another_call(ExecutionId run) {
     const OperatorId op = view_.run(run).op;
-    if (asked_otherwise_.count(op) == 0) return false;
+    if (state_.asked_otherwise.count(op) == 0) return false;
     const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     const uint32_t name = view_.name_number(run);
     if (inputs.evidence.empty() ||
@@ -525,7 +524,7 @@ class Finder {
   // True for a call with another argument that makes another value of it.
   [[nodiscard]] bool makes_another_value(ExecutionId run) const {
     const std::vector<TensorId>& outputs = view_.run(run).outputs;
-    return asked_otherwise_.count(view_.run(run).op) > 0 &&
+    return state_.asked_otherwise.count(view_.run(run).op) > 0 &&
            std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return is_other_value(tensor); });
   }
 
@@ -604,7 +603,6 @@ class Finder {
   const RunView& view_;
   EnteringValues entering_;
   const ComputedOutputs& computed_;
-  const std::set<OperatorId>& asked_otherwise_;
   const std::vector<bool>* const accepted_;  // null: none
   std::set<OperatorId> other_calls_;
   std::set<uint32_t> other_names_;  // of these

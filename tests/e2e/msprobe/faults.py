@@ -846,7 +846,7 @@ RIGHT = [
 ]
 KINDS = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow", "diffusion", "transducer", "latent",
          "segment", "masked", "matcher")
-HELD = ("masked", "matcher")
+HELD = ("matcher",)
 ALL = (DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + MAMBA + FLOW
        + DIFFUSION + TRANSDUCER + LATENT + SEGMENT + MASKED + MATCHER + RIGHT)
 NETS = ("decoder", "translator", "convolution", "recurrent", *KINDS)
