@@ -120,7 +120,7 @@ class Pairer {
         return std::move(result_);
       by_position();
       by_names_left();
-      unpair_other_kinds();
+      unpair_backward_alone();
       by_replacement();
     }
     return finish();
@@ -479,6 +479,9 @@ class Pairer {
     CallSequence calls_a = calls_at(Side::kCandidate, a), calls_b = calls_at(Side::kReference, b);
     for (const auto& [in_a, in_b] : pair_by_modules(calls_a, calls_b)) pair(a[in_a], b[in_b], PairedBy::kSequence);
     align_operators(a, b, {std::move(calls_a.keys), std::move(calls_b.keys)});
+    for (const SequencedOpId call : a) {
+      if (partner_of_a_[call] != kNoId && are_of_other_kinds(call, partner_of_a_[call])) unpair(partner_of_a_[call]);
+    }
     // A backward call belongs to the forward call with its number; modules count both passes apart.
     const BackwardCalls of_a = backward_calls(Side::kCandidate, a), of_b = backward_calls(Side::kReference, b);
     for (const auto& [forward, call] : of_a) {
@@ -490,9 +493,8 @@ class Pairer {
     }
   }
 
-  // A call that counts is no partner of one that computes, such as a sum of indices of one of activations.
-  void unpair_other_kinds() {
-    if (has_flow(side_a_) || has_flow(side_b_)) return;
+  // True if one call counts and the other computes: a sum of indices is no partner of one of activations.
+  [[nodiscard]] bool are_of_other_kinds(SequencedOpId a, SequencedOpId b) const {
     const auto computes = [](const CompareSide& side, const SequencedOp& call) -> std::optional<bool> {
       for (const RecordId tensor : call.tensors) {
         const NameFacts& name = (*side.tensors)[tensor].name;
@@ -500,11 +502,8 @@ class Pairer {
       }
       return std::nullopt;
     };
-    for (SequencedOpId b{0}; b < result_.b.size(); ++b) {
-      if (partner_of_b_[b] == kNoId) continue;
-      const auto in_a = computes(side_a_, result_.a[partner_of_b_[b]]), in_b = computes(side_b_, result_.b[b]);
-      if (in_a && in_b && *in_a != *in_b) unpair(b);
-    }
+    const auto in_a = computes(side_a_, result_.a[a]), in_b = computes(side_b_, result_.b[b]);
+    return in_a && in_b && *in_a != *in_b;
   }
 
   void align_operators(const std::vector<SequencedOpId>& a, const std::vector<SequencedOpId>& b,
@@ -531,6 +530,21 @@ class Pairer {
       if (found != named.end()) backward.try_emplace(found->second, op);
     }
     return backward;
+  }
+
+  // A backward call has no partner but that of its forward call.
+  void unpair_backward_alone() {
+    if (has_flow(side_a_) || has_flow(side_b_)) return;
+    std::map<SequencedOpId, SequencedOpId> forward_of_b;
+    for (const auto& [place, calls] : by_place(result_.b, taken_b_)) {
+      for (const auto& [forward, call] : backward_calls(Side::kReference, calls)) forward_of_b.emplace(call, forward);
+    }
+    for (const auto& [place, calls] : by_place(result_.a, taken_a_)) {
+      for (const auto& [forward, call] : backward_calls(Side::kCandidate, calls)) {
+        const auto other = forward_of_b.find(partner_of_a_[call]);
+        if (other != forward_of_b.end() && other->second != partner_of_a_[forward]) unpair(other->first);
+      }
+    }
   }
 
   CallSequence calls_at(Side side, const std::vector<SequencedOpId>& places) {
@@ -591,13 +605,15 @@ class Pairer {
     if (std::none_of(partner_of_a_.begin(), partner_of_a_.end(), is_left) ||
         std::none_of(partner_of_b_.begin(), partner_of_b_.end(), is_left))
       return;
+    const bool calls = !has_flow(side_a_) && !has_flow(side_b_);
     OpNames in_a(result_.a, outside_a_, places_, false), in_b(result_.b, outside_b_, places_, false);
     for (SequencedOpId a{0}; a < result_.a.size(); ++a) {
       if (partner_of_a_[a] != kNoId || outside_a_[a] || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a))
         continue;
       if (is_numbered_constant(result_.a[a])) continue;
       const SequencedOpId b = in_b.find(result_.a[a]);
-      if (b != kNoId && partner_of_b_[b] == kNoId) pair(a, b, PairedBy::kLeftName);
+      if (b == kNoId || partner_of_b_[b] != kNoId || (calls && are_of_other_kinds(a, b))) continue;
+      pair(a, b, PairedBy::kLeftName);
     }
   }
 

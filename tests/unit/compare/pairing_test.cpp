@@ -418,18 +418,20 @@ TEST_CASE("a backward call has the partner of its forward call") {
   }
 }
 
-TEST_CASE("a call that counts is no partner of one that computes") {
-  const auto partner = [](bool counts) {
+TEST_CASE("a call that counts is no partner of one that computes, and neither are their backward calls") {
+  const auto partners = [](bool counts) {
     const CallTrial trial([=](MadeCalls& calls) {
       if (!calls.bad()) calls.ran("Functional.relu.0.forward", {{1, 2}}, {{3, 4}});
       const bool whole = calls.bad() && counts;
       calls.ran("Tensor.add.0.forward", {{5, 6}}, whole ? std::vector<Values>{} : std::vector<Values>{{7, 8}});
       if (whole) calls.chose({7, 8});
+      calls.ran("Tensor.add.0.backward", {{1, 1}}, {{2, 2}});
     });
-    return trial.compared().partner_of("Tensor.add.0.forward");
+    return Texts{trial.compared().partner_of("Tensor.add.0.forward"),
+                 trial.compared().partner_of("Tensor.add.0.backward")};
   };
-  CHECK(partner(false) == "Tensor.add.0.forward");
-  CHECK(partner(true).empty());
+  CHECK(partners(false) == Texts{"Tensor.add.0.forward", "Tensor.add.0.backward"});
+  CHECK(partners(true) == Texts{"", ""});
 }
 
 TEST_CASE("path rules rename the candidate before it is paired") {
