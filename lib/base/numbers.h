@@ -29,6 +29,9 @@ namespace msdump {
   return std::ldexp(hypotenuse(std::ldexp(x, -exponent), std::ldexp(y, -exponent)), exponent);
 }
 
+// The relative distance up to which two results of double precision are the same number.
+inline constexpr double kNineDigits = 1e-9;
+
 // An estimate to six significant digits. Later digits of exp() and log() differ between CPUs.
 [[nodiscard]] double rounded(double estimate);
 [[nodiscard]] inline std::optional<double> rounded(const std::optional<double>& estimate) {

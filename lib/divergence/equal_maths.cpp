@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "base/numbers.h"
 #include "compare/limits.h"
 #include "divergence/model/constants.h"
 #include "divergence/region_chain.h"
@@ -20,7 +21,6 @@ using recompute::Reason;
 using recompute::unjudged;
 
 constexpr int64_t kMostElementsOfRegion = int64_t{1} << 20;
-constexpr double kNineDigits = 1e-9;
 
 double root_mean_square(const Array& x) {
   double squares = 0;

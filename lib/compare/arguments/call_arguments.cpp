@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "compare/sample/tensor_samples.h"
 #include "msprobe/dump_json.h"
 #include "tensor/dtype.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 using Kind = CallValue::Kind;
 
-constexpr double kEqualNumbers = 1e-6, kNoisyNumbers = 1e-3;
+constexpr double kEqualNumbers = 1e-6;
 
 // Keywords that mean the same in PyTorch and MindSpore, in the spellings of both.
 constexpr std::array<std::array<std::string_view, 2>, 5> kKeywords = {{{"eps", "epsilon"},
@@ -192,7 +193,7 @@ std::optional<Verdict> compare_floats(double a, double b, const Tolerance& toler
   if (!std::isfinite(apart)) return Verdict::kDiffer;
   if (apart <= kEqualNumbers * std::max(std::abs(a), std::abs(b))) return std::nullopt;
   const bool users = tolerance.rtol || tolerance.atol;
-  const double rtol = users ? tolerance.rtol.value_or(0) : kNoisyNumbers;
+  const double rtol = users ? tolerance.rtol.value_or(0) : kSameNumber;
   return apart <= tolerance.atol.value_or(0) + rtol * std::abs(b) ? Verdict::kClose : Verdict::kDiffer;
 }
 

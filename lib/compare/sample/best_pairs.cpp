@@ -6,22 +6,23 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/numbers.h"
+
 namespace msdump {
 namespace {
 
-constexpr double kEqual = 1e-9;
 constexpr double kClearly = 4;  // ratio of two squared distances, which are 1 less the likeness
 
 // True if `other` is liker, or nearly as like. Pairs that are as like are no rivals.
 bool are_rivals(const RatedPair& one, const RatedPair& other) {
-  return std::abs(other.likeness - one.likeness) > kEqual && 1 - other.likeness < kClearly * (1 - one.likeness);
+  return std::abs(other.likeness - one.likeness) > kNineDigits && 1 - other.likeness < kClearly * (1 - one.likeness);
 }
 
 }  // namespace
 
 void sort_by_likeness(std::vector<RatedPair>& pairs) {
   const auto key = [](const RatedPair& one) {
-    return std::tuple(-std::round(one.likeness / kEqual), -one.of_names, one.a, one.b);
+    return std::tuple(-std::round(one.likeness / kNineDigits), -one.of_names, one.a, one.b);
   };
   std::sort(pairs.begin(), pairs.end(), [&](const RatedPair& x, const RatedPair& y) { return key(x) < key(y); });
 }

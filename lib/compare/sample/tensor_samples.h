@@ -68,7 +68,7 @@ class TensorSamples {
 
 // Fewer values agree, or correlate, by chance.
 inline constexpr size_t kFewValues = 16;
-// The relative tolerance of a scalar, such as the loss.
+// The relative tolerance of a scalar, such as the loss or an argument.
 inline constexpr double kSameNumber = 1e-3;
 // From this likeness on two samples are of one tensor; below the other, of two.
 inline constexpr double kAlike = 0.85, kUnlike = 0.7;
