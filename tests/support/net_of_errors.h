@@ -49,6 +49,16 @@ class NetOfErrors {
       for (const TensorId tensor : run.outputs) resize(diffs_[tensor], elements);
     }
   }
+  // Of its first output, whose statistics show that the error is this one or larger.
+  void set_certain(std::string_view op, double error, int64_t elements) {
+    for (const OpRun& run : view_.runs()) {
+      if (name(run) != op) continue;
+      TensorDiff& diff = diffs_[run.outputs.front()];
+      set(run.outputs.front(), error);
+      diff.least_error = error;
+      diff.shape = Shape{elements};
+    }
+  }
   // There are no elements from now on.
   void use_statistics() {
     for (TensorDiff& diff : diffs_) {

@@ -92,7 +92,7 @@ void fields(auto& visit, FieldsOf<PairHashes> auto& value) {
 void fields(auto& visit, FieldsOf<TensorDiff> auto& value) {
   MSDUMP_FIELDS(verdict, dtype_a, dtype_b, by_statistics, reshaped, mislabelled, nan_counted_a, nan_counted_b,
                 nan_in_a_alone, no_such_place, without_rule, extremes_only, reason, metrics, kl, scale, limits, shape,
-                hashes, relative_error);
+                hashes, relative_error, least_error);
 }
 
 }  // namespace msdump

@@ -179,22 +179,25 @@ class Comparer {
       const double denominator = which == static_cast<size_t>(Extremum::kMean) ? scale_
                                  : is_extreme(which)                           ? std::abs(b->value) + scale_
                                                                                : std::abs(b->value);
-      judge(kNames[which], *a, *b, limit_of(which, b->value), denominator);
+      const double relative = judge(kNames[which], *a, *b, limit_of(which, b->value), denominator);
+      if (!is_extreme(which)) diff_.least_error = std::max(diff_.least_error, relative);
     }
   }
 
-  void judge(std::string_view name, const StatisticNumber& a, const StatisticNumber& b, double limit,
-             double denominator) {
+  // The relative error.
+  double judge(std::string_view name, const StatisticNumber& a, const StatisticNumber& b, double limit,
+               double denominator) {
     compared_ = true;
     const double distance = std::max(0.0, std::abs(a.value - b.value) - a.slack - b.slack);
-    if (distance == 0) return;
+    if (distance == 0) return 0;
     all_equal_ = false;
     const double relative = denominator > 0 ? distance / denominator : HUGE_VAL;
     error_ = std::max(error_, relative);
     const double excess = limit > 0 ? distance / limit : HUGE_VAL;
-    if (excess <= worst_excess_) return;
+    if (excess <= worst_excess_) return relative;
     worst_excess_ = excess;
     if (excess > 1) worst_ = fmt::format("{} {:.6g} against {:.6g}", name, a.value, b.value);
+    return relative;
   }
 
   void found_nan(std::string text) {
@@ -225,7 +228,7 @@ class Comparer {
       const auto is_exact = kind_ == Kind::kInteger || kind_ == Kind::kBool;
       if (!is_exact || given_) continue;
       const auto there = static_cast<double>(std::max<int64_t>(b_.elements().value_or(1), 1));
-      judge(name, {static_cast<double>(*a), 0}, {static_cast<double>(*b), 0}, 0, there);
+      (void)judge(name, {static_cast<double>(*a), 0}, {static_cast<double>(*b), 0}, 0, there);
     }
   }
 

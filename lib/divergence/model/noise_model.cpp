@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "compare/sample/tensor_samples.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/operator_gain.h"
 #include "divergence/model/scored_outputs.h"
@@ -237,6 +238,26 @@ class Scorer {
         {output.group, operators_.unit(output.run), output.residual, hypotenuse(spread, output.uncertainty)});
   }
 
+  // True if an execution may read a larger error than statistics show: of what a normalisation wrote they say little, and what
+  // is off although nothing known wrote it may be another value.
+  [[nodiscard]] bool may_read_more(ExecutionId run) const {
+    const double most = std::max(kMostNoise, kMostRoundings * storage_rounding_);
+    const auto& inputs = view_.run(run).inputs;
+    return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+      if (input.from == InputEdge::From::kParameter || input.from == InputEdge::From::kConstant) return false;
+      if (input.producer != kNoId) return operators_.gain(input.producer).noise == NoiseClass::kNormalisation;
+      const auto error = view_.compared(input.tensor) ? view_.error(input.tensor) : std::nullopt;
+      return error && error->relative > most;
+    });
+  }
+
+  // What is certain of an error that statistics show. Gradients cancel more than the model knows.
+  [[nodiscard]] double least_error(const ScoredOutput& output) const {
+    const bool forward = !view_.is_gradient(output.run) && !view_.comes_after_backward(output.run);
+    const auto elements = static_cast<size_t>(view_.error(output.tensor)->elements);
+    return forward && elements >= kFewValues && !may_read_more(output.run) ? output.at_least : 0;
+  }
+
   // True if no arithmetic of the dtype leads to the error. False for a module, if the calls inside it were dumped.
   [[nodiscard]] bool is_beyond_arithmetic(const ScoredOutput& output) const {
     const OperatorGain& gain = operators_.gain(output.run);
@@ -246,7 +267,9 @@ class Scorer {
     const double growth = known ? kMostGrowth : kMostGrowthOfUnknown;
     const double slack = !output.by_statistics ? 1 : known ? kMostGrowth * kMostGrowth : kMostGrowth;
     const double ceiling = std::max(kMostNoise, kMostRoundings * storage_rounding_) * output.amplification;
-    return output.measured > std::max(output.chance, slack * hypotenuse(growth * output.most, ceiling));
+    const double most = hypotenuse(growth * output.most, ceiling);
+    if (least_error(output) > std::max(output.chance, most)) return true;
+    return output.measured > std::max(output.chance, slack * most);
   }
 
   // Averages the residuals of an operator over the steps: errors that statistics show by chance average out. A fault may

@@ -80,6 +80,16 @@ TEST_CASE("a mean near zero is measured against the scale of the elements") {
   CHECK(far.reason == "mean 0.01 against -3e-08");
 }
 
+TEST_CASE("the elements are at least as far apart as means and norms are, but not as extremes are") {
+  const auto least = [](std::string_view a) { return diff(row(a), row("2,-1,0.5,3")).least_error; };
+  CHECK(least("2,-1,0.5,3") == 0);
+  CHECK(least("2.5,-1,0.5,3") == 0);
+  CHECK(least("2,-1,0.5,3.3") == Approx(0.1).epsilon(0.01));
+  const double of_mean = least("2,-1,0.7,3");
+  CHECK(of_mean > 0.05);
+  CHECK(least("2,-1,0.7,3.001") == Approx(of_mean));
+}
+
 TEST_CASE("equal checksums are the same tensor; other dtypes and other checksums prove nothing") {
   const TensorDiff same = diff(leaf("2,-1,0.5,3,9331d5e6"), leaf("2,-1,0.5,3,9331D5E6"));
   CHECK(same.verdict == Verdict::kSame);

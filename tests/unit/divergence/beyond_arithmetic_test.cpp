@@ -43,6 +43,34 @@ TEST_CASE("statistics exaggerate: of an operator that is known three times as mu
   CHECK(beyond("MyOwnKernel", 0.002, 1.01 * unknown, true));
 }
 
+TEST_CASE("a norm or a mean exaggerates nothing, unless the input may hide more, or few elements cancel") {
+  struct Run {
+    double error;
+    int64_t elements = 4096;
+    const char* before = "Exp";
+    const char* scope = "Default";
+  };
+  const auto beyond_certain = [](const Run& of) {
+    NetOfErrors net([&](MadeNet& made) {
+      const auto x = made.op(of.before, {made.input("x")}, of.scope);
+      made.op("Mul", {x, made.op("Tanh", {made.input("y")}, of.scope)}, of.scope);
+    });
+    net.use_statistics();
+    const std::string scope = of.scope;
+    net.set_output(scope + "/" + of.before + "-op0", 0.75 * 0.002);
+    net.set_output(scope + "/Tanh-op0", 0.25 * 0.002);
+    net.set_certain(scope + "/Mul-op0", of.error, of.elements);
+    return ScoredNet(net)[scope + "/Mul-op0"].beyond_arithmetic;
+  };
+  const double most = std::hypot(0.006, kMostNoise);
+  CHECK_FALSE(beyond_certain({0.99 * most}));
+  CHECK(beyond_certain({1.01 * most}));
+  CHECK(beyond_certain({1.01 * most, 16}));
+  CHECK_FALSE(beyond_certain({1.01 * most, 15}));
+  CHECK_FALSE(beyond_certain({1.01 * most, 4096, "LayerNorm"}));
+  CHECK_FALSE(beyond_certain({1.01 * most, 4096, "Exp", "Gradients/Default"}));
+}
+
 TEST_CASE("a module is beyond arithmetic only where no call inside it was dumped") {
   const std::string module = "Module.net.MyBlock.forward.0";
   const auto beyond_in_module = [&](const char* inside, const char* elsewhere) {
