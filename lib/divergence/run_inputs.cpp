@@ -143,13 +143,20 @@ class Gatherer {
            !view_.one_sided(input.producer);
   }
 
-  // True if a value whose producer is unknown may follow from a choice: indices, masks, as many elements as were chosen, or what
-  // statistics do not tell.
+  // True if a value whose producer is unknown may follow from another choice: indices, masks, as many elements as were chosen, or
+  // what statistics do not tell. What has the noise of the same choice does not.
   [[nodiscard]] bool may_be_chosen(const RunInput& input, TensorId tensor) const {
     if (input.from == From::kParameter) return false;
     const auto error = view_.error(tensor);
-    return view_.is(tensor, Verdict::kShape) ||
-           (error && (error->discrete ? error->relative > 0 : error->by_statistics && !error->exact));
+    if (view_.is(tensor, Verdict::kShape)) return true;
+    if (!error || error->discrete) return error && error->relative > 0;
+    return error->by_statistics && !error->exact && (has_same_ends(tensor) || is_off_after_unknown(tensor));
+  }
+
+  // True if no noise shows, as of masks and counts.
+  [[nodiscard]] bool has_same_ends(TensorId tensor) const {
+    const kernels::PairMetrics metrics = view_.diff(tensor).metrics;
+    return metrics.max_a == metrics.max_b && metrics.min_a == metrics.min_b;
   }
 
   // The error of the producer's output. If the producer lacks an input of the reference's, its output is another value,

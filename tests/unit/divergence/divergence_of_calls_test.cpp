@@ -70,11 +70,29 @@ TEST_CASE("msprobe: statistics do not tell which elements were chosen, nor what 
       calls.ran("Torch.topk.0.forward", {scores}, {scores});
       if (chooses) calls.chose({0, 3, 1, 2});
       // What turns the indices into a mask was not dumped.
-      const Values mask = with_error({1, 0, 0, 1, 0, 1, 1, 0}, noise);
+      const Values mask = {1, 0, 0, 1, 0, 1, 1, 0};
       calls.ran("Functional.relu.0.forward", {mask}, {with_error(times(mask, 3), calls.bad() ? 0.5F : 0.0F)});
     });
     CHECK(trial.roots().empty() == chooses);
   }
+}
+
+TEST_CASE("msprobe: what has the noise of the run behind a choice was not chosen otherwise") {
+  const auto roots = [](float error) {
+    const CallTrial trial([&](MadeCalls& calls) {
+      calls.as_statistics();
+      const float noise = calls.bad() ? 1e-6F : 0.0F;
+      const Values x = some_values(), scores = with_error(times(x, 2), noise);
+      calls.ran("Functional.linear.0.forward", {x}, {scores});
+      calls.ran("Torch.topk.0.forward", {scores}, {scores});
+      calls.chose({0, 3, 1, 2});
+      const Values rows = times(x, calls.bad() ? 7 * (1 + error) : 7);
+      calls.ran("Functional.relu.0.forward", {rows}, {with_error(times(rows, 3), calls.bad() ? 0.5F : 0.0F)});
+    });
+    return trial.roots();
+  };
+  CHECK(roots(1e-6F) == Texts{"value Functional.relu.0.forward"});
+  CHECK(roots(0.1F).empty());
 }
 
 TEST_CASE("msprobe: a choice among integers that are equal hides no other one") {
@@ -82,7 +100,7 @@ TEST_CASE("msprobe: a choice among integers that are equal hides no other one") 
     const CallTrial trial([&](MadeCalls& calls) {
       calls.as_statistics();
       const float noise = calls.bad() ? 1e-6F : 0.0F;
-      const Values x = some_values(), mask = with_error({1, 0, 0, 1, 0, 1, 1, 0}, noise);
+      const Values x = some_values(), mask = {1, 0, 0, 1, 0, 1, 1, 0};
       calls.ran("Functional.linear.0.forward", {x}, {with_error(times(x, 2), noise)});
       calls.ran("Torch.argmax.0.forward", {}, {});
       calls.read({9, 6, calls.bad() && differ ? 1.0F : 2.0F});
