@@ -521,10 +521,8 @@ TEST_CASE("gradients of calls") {
             .with("indices", {2}, {1, 1})
             .with("dy", {2, 1}, {3, 4})
             .values("d0") == Values{0, 7});
-  const auto padded = Asked("embedding_back")
-                          .with("x", {2, 1}, {0, 0})
-                          .with("indices", {3}, {1, 0, 1})
-                          .with("dy", {3, 1}, {3, 5, 4});
+  const auto padded =
+      Asked("embedding_back").with("x", {2, 1}, {0, 0}).with("indices", {3}, {1, 0, 1}).with("dy", {3, 1}, {3, 5, 4});
   for (const double padding : {0, -2}) CHECK(Asked(padded).with("padding_idx", {padding}).values("d0") == Values{0, 7});
   CHECK(Asked(padded).with("padding_idx", {1}).values("d0") == Values{5, 0});
   CHECK(Asked(padded).with("scale_grad_by_freq", {1}).reason() == Reason::kUnknownArgument);
