@@ -71,13 +71,21 @@ std::string json_of_indices(const Values& indices) {
       indices.size(), *largest, *least);
 }
 
+std::string json_of_mask(size_t elements) {
+  return fmt::format(
+      R"({{"type":"torch.Tensor","dtype":"torch.bool","shape":[{}],"Max":true,"Min":false,"Mean":null,"Norm":null}})",
+      elements);
+}
+
 }  // namespace
+
+void MadeCalls::read_mask(size_t elements) { entries_.back().arguments += "," + json_of_mask(elements); }
 
 void MadeCalls::read(const Values& indices) { entries_.back().arguments += "," + json_of_indices(indices); }
 
 void MadeCalls::ran(const std::string& name, const std::vector<Values>& inputs, const std::vector<Values>& outputs,
                     const std::string& parent) {
-  entries_.push_back({name, parent, inputs, outputs, {}, {}, {}, {}, 10 + static_cast<int>(entries_.size())});
+  entries_.push_back({name, parent, inputs, outputs, {}, 0, {}, {}, {}, 10 + static_cast<int>(entries_.size())});
 }
 
 void MadeCalls::given(const std::string& type, const std::string& value) {
@@ -108,6 +116,8 @@ void MadeCalls::write(const fs::path& dump, const std::string& below) const {
       std::string outputs = leaves.of(entry.name + ".output", entry.outputs);
       if (!entry.indices.empty())
         outputs.insert(outputs.size() - 1, (entry.outputs.empty() ? "" : ",") + json_of_indices(entry.indices));
+      if (entry.mask > 0)
+        outputs.insert(outputs.size() - 1, (entry.outputs.empty() ? "" : ",") + json_of_mask(entry.mask));
       std::string parameters;
       for (const auto& [name, values] : entry.parameters) {
         parameters += fmt::format("{}\"{}\":{}", parameters.empty() ? "" : ",", name,

@@ -42,6 +42,9 @@ class MadeCalls {
   void chose(const Values& indices) { entries_.back().indices = indices; }
   // One more input of the latest call, likewise.
   void read(const Values& indices);
+  // One more output of the latest call, and one more input: truth values of both kinds, of which statistics tell nothing.
+  void wrote_mask(size_t elements) { entries_.back().mask = elements; }
+  void read_mask(size_t elements);
   // Statistics stand for the elements of all tensors.
   void as_statistics() { statistics_ = true; }
   // The line of the latest call, in place of its own.
@@ -57,6 +60,7 @@ class MadeCalls {
     std::string name, parent;
     std::vector<Values> inputs, outputs;
     Values indices = {};
+    size_t mask = 0;  // elements of one more output; 0: there is none
     std::string arguments, keywords;  // JSON, of `arguments` each with a comma before it
     std::vector<std::pair<std::string, Values>> parameters;
     int line = 0;

@@ -250,4 +250,23 @@ TEST_CASE("a loss whose terms are weighted and divided otherwise, and that both 
   CHECK_FALSE(roots(1, 60).empty());
 }
 
+TEST_CASE("another argument explains the output of its call; what wrote a mask that it reads is not named") {
+  const DiffedDumps dumps;
+  for (const bool bad : {false, true}) {
+    MadeCalls calls(bad);
+    calls.as_statistics();
+    const Values scores = some_values();
+    calls.ran("Torch.softmax.0.forward", {some_values(2)}, {scores});
+    calls.ran("Tensor.ne.0.forward", {some_values(3)}, {});
+    calls.wrote_mask(scores.size());
+    calls.ran("Tensor.masked_fill.0.forward", {scores}, {some_values(bad ? 1.0F : 1e4F)});
+    calls.read_mask(scores.size());
+    calls.given("float", bad ? "0.0" : "-10000.0");
+    calls.write(dumps.side(bad));
+  }
+  const Texts reasons = reasons_of_roots(dumps.diff());
+  REQUIRE(reasons.size() == 1);
+  CHECK(reasons.front().starts_with("Tensor.masked_fill.0.forward: "));
+}
+
 }  // namespace msdump

@@ -275,4 +275,19 @@ TEST_CASE("statistics that agree hide an error of a few elements, more in larger
   for (const TensorError& one : {exact, discrete, of_elements}) CHECK(one.hidden() == 0);
 }
 
+TEST_CASE("what statistics show for certain is not known where a loss scale is divided out") {
+  TensorDiff diff;
+  diff.verdict = Verdict::kDiffer;
+  diff.dtype_a = diff.dtype_b = DType::kFloat32;
+  diff.by_statistics = true;
+  diff.scale = 1;
+  diff.relative_error = diff.least_error = 1023;
+  kernels::PairMetrics metrics;
+  metrics.max_a = 1024;
+  metrics.max_b = 1;
+  diff.metrics = metrics;
+  CHECK(error_of(diff)->at_least == 1023);
+  CHECK(error_of(diff, 1024)->at_least == 0);
+}
+
 }  // namespace msdump

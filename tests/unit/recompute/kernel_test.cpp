@@ -192,7 +192,9 @@ TEST_CASE("indices") {
   CHECK(
       Asked("gather").with("x", {3, 2}, {0, 1, 2, 3, 4, 5}).with("indices", {2}, {2, -3}).with("axis", {0}).values() ==
       Values{4, 5, 0, 1});
-  CHECK(Asked("gather").with("x", {2}, {1, 2}).with("indices", {1}, {9}).values() == Values{0});
+  const auto beyond = Asked("gather").with("x", {2}, {1, 2}).with("indices", {1}, {9});
+  CHECK(Asked(beyond).values() == Values{0});
+  CHECK(Asked(beyond).with("max_norm", {1}).reason() == Reason::kUnknownArgument);  // rows are scaled in place
   CHECK(Asked("gather_elements")
             .with("x", {2, 2}, {1, 2, 3, 4})
             .with("indices", {2, 2}, {1, 0, 0, 0})
