@@ -60,7 +60,7 @@ class MadeCalls {
     std::string name, parent;
     std::vector<Values> inputs, outputs;
     Values indices = {};
-    size_t mask = 0;  // elements of one more output; 0: there is none
+    size_t mask = 0;                  // elements of one more output; 0: there is none
     std::string arguments, keywords;  // JSON, of `arguments` each with a comma before it
     std::vector<std::pair<std::string, Values>> parameters;
     int line = 0;
