@@ -251,11 +251,11 @@ class Scorer {
     });
   }
 
-  // What is certain of an error that statistics show. Gradients cancel more than the model knows.
-  [[nodiscard]] double least_error(const ScoredOutput& output) const {
+  // True if what statistics show for certain can be held against the inputs. Gradients cancel more than the model knows.
+  [[nodiscard]] bool inputs_bound(const ScoredOutput& output) const {
     const bool forward = !view_.is_gradient(output.run) && !view_.comes_after_backward(output.run);
     const auto elements = static_cast<size_t>(view_.error(output.tensor)->elements);
-    return forward && elements >= kFewValues && !may_read_more(output.run) ? output.at_least : 0;
+    return forward && elements >= kFewValues && !may_read_more(output.run);
   }
 
   // True if no arithmetic of the dtype leads to the error. False for a module, if the calls inside it were dumped.
@@ -268,7 +268,7 @@ class Scorer {
     const double slack = !output.by_statistics ? 1 : known ? kMostGrowth * kMostGrowth : kMostGrowth;
     const double ceiling = std::max(kMostNoise, kMostRoundings * storage_rounding_) * output.amplification;
     const double most = hypotenuse(growth * output.most, ceiling);
-    if (least_error(output) > std::max(output.chance, most)) return true;
+    if (output.at_least > std::max(output.chance, most) && inputs_bound(output)) return true;
     return output.measured > std::max(output.chance, slack * most);
   }
 
