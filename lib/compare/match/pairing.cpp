@@ -355,9 +355,12 @@ class Pairer {
     return true;
   }
 
+  // True for calls of msprobe, which have no data flow, on both sides.
+  [[nodiscard]] bool are_calls() const { return !has_flow(side_a_) && !has_flow(side_b_); }
+
   // False if a call of msprobe is in another module than the call with its number: numbers count calls in their order.
   [[nodiscard]] bool are_in_same_modules(const Partners& partners) const {
-    if (has_flow(side_a_) || has_flow(side_b_)) return true;  // msprobe has no data flow
+    if (!are_calls()) return true;
     const auto all_of = [](const std::vector<SequencedOp>& operators) {
       std::vector<const SequencedOp*> all;
       for (const SequencedOp& one : operators) all.push_back(&one);
@@ -372,7 +375,7 @@ class Pairer {
 
   // True if a call was made by another line than the call with its name, and its own line makes as many of them on the other side.
   [[nodiscard]] bool lines_contradict(const Partners& partners) {
-    if (has_flow(side_a_) || has_flow(side_b_)) return false;
+    if (!are_calls()) return false;
     const auto differ = [&](SequencedOpId a) {
       return partners[a] != kNoId && codes().a[a] != 0 && codes().b[partners[a]] != 0 &&
              codes().a[a] != codes().b[partners[a]];
@@ -463,7 +466,7 @@ class Pairer {
     all_keys_ = {alignment_keys(side_a_, result_.a), alignment_keys(side_b_, result_.b)};
     pair_by_graph(all_keys_.a, all_keys_.b);
     const ByPlace all_in_a = by_place(result_.a, taken_a_), all_in_b = by_place(result_.b, taken_b_);
-    const bool calls = !has_flow(side_a_) && !has_flow(side_b_);
+    const bool calls = are_calls();
     for (const auto& [place, b] : all_in_b) {
       const auto found = all_in_a.find(place);
       if (found == all_in_a.end()) continue;
@@ -534,7 +537,7 @@ class Pairer {
 
   // A backward call has no partner but that of its forward call.
   void unpair_backward_alone() {
-    if (has_flow(side_a_) || has_flow(side_b_)) return;
+    if (!are_calls()) return;
     std::map<SequencedOpId, SequencedOpId> forward_of_b;
     for (const auto& [place, calls] : by_place(result_.b, taken_b_)) {
       for (const auto& [forward, call] : backward_calls(Side::kReference, calls)) forward_of_b.emplace(call, forward);
@@ -605,7 +608,7 @@ class Pairer {
     if (std::none_of(partner_of_a_.begin(), partner_of_a_.end(), is_left) ||
         std::none_of(partner_of_b_.begin(), partner_of_b_.end(), is_left))
       return;
-    const bool calls = !has_flow(side_a_) && !has_flow(side_b_);
+    const bool calls = are_calls();
     OpNames in_a(result_.a, outside_a_, places_, false), in_b(result_.b, outside_b_, places_, false);
     for (SequencedOpId a{0}; a < result_.a.size(); ++a) {
       if (partner_of_a_[a] != kNoId || outside_a_[a] || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a))

@@ -95,8 +95,8 @@ struct TensorDiff {
   // Replaces relative_l2 for statistics: the largest deviation of a statistic, relative to the scale of the tensor, beyond
   // the rounding of its text. Infinite if b is 0; no value if no statistic can be compared.
   CompactOptional<double> relative_error;
-  // Of statistics: how far apart means and norms are, relative to the scale and the norm of b. The relative L2 of the elements is at
-  // least as large.
+  // By statistics, a lower bound of the relative L2 of the elements: the error of the mean, relative to `scale`, or that of the norm,
+  // relative to the norm of b, whichever is larger.
   double least_error = 0;
 
   // relative_l2, or relative_error in its place.

@@ -238,24 +238,26 @@ class Scorer {
         {output.group, operators_.unit(output.run), output.residual, hypotenuse(spread, output.uncertainty)});
   }
 
-  // True if an execution may read a larger error than statistics show: of what a normalisation wrote they say little, and what
-  // is off although nothing known wrote it may be another value.
-  [[nodiscard]] bool may_read_more(ExecutionId run) const {
-    const double most = std::max(kMostNoise, kMostRoundings * storage_rounding_);
+  // The relative error of the coarsest arithmetic.
+  [[nodiscard]] double coarsest() const { return std::max(kMostNoise, kMostRoundings * storage_rounding_); }
+
+  // True if the statistics of an input may hide a larger error. A normalisation fixes the mean and the norm of what it writes; an
+  // input of unknown producer that is off may be another value.
+  [[nodiscard]] bool inputs_may_hide(ExecutionId run) const {
     const auto& inputs = view_.run(run).inputs;
     return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
       if (input.from == InputEdge::From::kParameter || input.from == InputEdge::From::kConstant) return false;
       if (input.producer != kNoId) return operators_.gain(input.producer).noise == NoiseClass::kNormalisation;
       const auto error = view_.compared(input.tensor) ? view_.error(input.tensor) : std::nullopt;
-      return error && error->relative > most;
+      return error && error->relative > coarsest();
     });
   }
 
-  // True if what statistics show for certain can be held against the inputs. Gradients cancel more than the model knows.
+  // True if the errors of the inputs bound that of the output. Those of gradients do not: terms cancel that the model does not know.
   [[nodiscard]] bool inputs_bound(const ScoredOutput& output) const {
     const bool forward = !view_.is_gradient(output.run) && !view_.comes_after_backward(output.run);
     const auto elements = static_cast<size_t>(view_.error(output.tensor)->elements);
-    return forward && elements >= kFewValues && !may_read_more(output.run);
+    return forward && elements >= kFewValues && !inputs_may_hide(output.run);
   }
 
   // True if no arithmetic of the dtype leads to the error. False for a module, if the calls inside it were dumped.
@@ -266,9 +268,8 @@ class Scorer {
     const bool known = gain.noise != NoiseClass::kUnknown;
     const double growth = known ? kMostGrowth : kMostGrowthOfUnknown;
     const double slack = !output.by_statistics ? 1 : known ? kMostGrowth * kMostGrowth : kMostGrowth;
-    const double ceiling = std::max(kMostNoise, kMostRoundings * storage_rounding_) * output.amplification;
-    const double most = hypotenuse(growth * output.most, ceiling);
-    if (output.at_least > std::max(output.chance, most) && inputs_bound(output)) return true;
+    const double most = hypotenuse(growth * output.most, coarsest() * output.amplification);
+    if (output.least_error > std::max(output.chance, most) && inputs_bound(output)) return true;
     return output.measured > std::max(output.chance, slack * most);
   }
 

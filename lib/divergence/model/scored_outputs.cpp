@@ -344,7 +344,7 @@ class Collector {
         expect(operators_.family(output.run), operators_.gain(output.run), inputs.known, known);
     const double roundoff = unit_roundoff(view_.expected_dtype(output.tensor));
     output.measured = error.relative;
-    output.at_least = error.at_least;
+    output.least_error = error.least_error;
     output.propagated = expectation.propagated;
     output.amplification = expectation.amplification;
     output.uncertainty = expectation.uncertainty;

@@ -148,7 +148,7 @@ struct ScoredOutput {
   TensorId tensor;
   ExecutionId run;
   double measured = 0, propagated = 0, amplification = 1;
-  double at_least = 0;                           // as in TensorError
+  double least_error = 0;                        // as in TensorError
   double uncertainty = 0, most = 0, chance = 0;  // as in Expectation
   double hidden = 0;                             // as in TensorError
   double roundoff = 0;                           // of the coarsest dtype that it went through

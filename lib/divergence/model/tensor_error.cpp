@@ -56,7 +56,7 @@ std::optional<TensorError> from_statistics(const TensorDiff& diff, TensorError e
   if (diff.verdict == Verdict::kSame) return error;
   if (!diff.relative_error || diff.extremes_only) return std::nullopt;
   error.relative = *diff.relative_error;
-  error.at_least = diff.least_error;
+  error.least_error = diff.least_error;
   return error;
 }
 
@@ -131,7 +131,7 @@ std::optional<TensorError> error_of(const TensorDiff& diff, double factor) {
     auto found = from_statistics(diff, error);
     if (found && scaled) {
       found->relative = scaled_error(diff, scale);
-      found->at_least = 0;
+      found->least_error = 0;
     }
     return found;
   }

@@ -3,7 +3,7 @@
 //   relative   root mean square of the differences over that of the reference, over pairs of finite elements; for integers
 //              and booleans, the share of elements that differ
 //   rms, deviation   root mean square and standard deviation of the reference; by statistics, both are the tensor's scale
-//   at_least   by statistics: what `relative` would be of elements, or less
+//   least_error   by statistics, a lower bound of `relative` of the elements; else 0
 // If only statistics are known, `relative` is the largest deviation of one over the tensor's scale, beyond the rounding
 // of its text. For a random error, that is more than the root mean square for max and min, and less for the mean and the norm.
 #pragma once
@@ -19,7 +19,7 @@ namespace msdump {
 
 struct TensorError {
   double relative = 0;
-  double at_least = 0;
+  double least_error = 0;
   double rms = 0, deviation = 0;
   double elements = 0;
   bool exact = false;     // the verdict is kSame; by statistics, only if there is a checksum

@@ -532,9 +532,9 @@ Maybe<Outputs> embedding_back(const Call& call) {
   constexpr double kLeftOut = -1;  // unsorted_segment_sum leaves out what is below 0
   Array ids = *indices;
   if (call.has("padding_idx") && !table->shape.empty()) {
-    const auto padding = static_cast<double>(call.integer_or("padding_idx", 0));
-    const double row = padding < 0 ? padding + static_cast<double>(table->shape.front()) : padding;
-    std::replace(ids.values.begin(), ids.values.end(), row, kLeftOut);
+    MSDUMP_TRY(const int64_t padding, call.integer("padding_idx"));
+    const int64_t row = padding < 0 ? padding + table->shape.front() : padding;
+    std::replace(ids.values.begin(), ids.values.end(), static_cast<double>(row), kLeftOut);
   }
   Call segments;
   segments.set("x", value_of(dy));

@@ -286,8 +286,8 @@ TEST_CASE("what statistics show for certain is not known where a loss scale is d
   metrics.max_a = 1024;
   metrics.max_b = 1;
   diff.metrics = metrics;
-  CHECK(error_of(diff)->at_least == 1023);
-  CHECK(error_of(diff, 1024)->at_least == 0);
+  CHECK(error_of(diff)->least_error == 1023);
+  CHECK(error_of(diff, 1024)->least_error == 0);
 }
 
 }  // namespace msdump
