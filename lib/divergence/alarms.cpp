@@ -220,10 +220,9 @@ void judge_constants(BlameState& state, ExecutionId run, const RunInputs& inputs
   const TensorId tensor = inputs.constants.front();
   const bool of_value = state.view.is(tensor, Verdict::kDiffer) || state.view.is(tensor, Verdict::kClose);
   if (inputs.downstream || all_same || (!of_value && !state.view.any_differs(outputs))) return;
-  if (state.roots.has_line_of(run) || state.is_exchanged(tensor)) return;
+  if (state.is_exchanged(tensor)) return;
   Root& root = state.roots.add(run, RootRule::kConstant, DivergenceKind::kValue, inputs, outputs);
   root.uncertain_source = state.view.is_gradient(run);
-  root.constant = tensor;
   const kernels::PairMetrics metrics = state.view.diff(tensor).metrics;
   root.divergence.reason = fmt::format("its constant input {} differs", state.view.slot(tensor));
   if (metrics.count == 1 && metrics.max_a && metrics.max_b)
@@ -343,8 +342,6 @@ bool judge_one_sided_draw(BlameState& state, ExecutionId run, const RunInputs& i
 
 void judge_nan(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
   if (inputs.unknown || inputs.downstream_of_nan) return;
-  // NaN may come from the infinities of a call that only the candidate has.
-  if (state.not_finite_before && inputs.gained_inf) return;
   const bool makes_nan = !inputs.gained_nan && std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
     return state.view.gained_nan(tensor);
   });
@@ -414,8 +411,6 @@ bool matters(const BlameState& state, ExecutionId run, const RunInputs& inputs, 
   // The model counts what these producers wrote as the error of the input, so no output stands out by it.
   const ExecutionId maker = inputs.changed.front()->producer;
   const bool is_alone = state.view.one_sided(maker), agrees = state.view.all_agree(run);
-  const bool of_ranks = state.view.is_sharded() && is_alone && !state.view.is_surprise(maker);
-  if (of_ranks || state.view.lacks_input(maker)) return !agrees;
   if (is_alone && !agrees) return true;
   const std::span<const ScoredOutput> scored = state.model.outputs(run);
   const bool any =

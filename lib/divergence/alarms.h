@@ -88,8 +88,7 @@ class EnteringValues {
   std::set<ParameterKey> reported_, agreed_;
 };
 
-// Reports a constant that differs (epsilon, axis, factor). Not if a root upstream explains it, or a root has the same
-// line of the script: gradients have the constants of their forward operator.
+// Reports a constant that differs (epsilon, axis, factor), unless a root upstream explains it, or two are exchanged.
 void judge_constants(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs);
 
 // Alarms of outputs that an operator computed from its inputs.

@@ -346,7 +346,7 @@ class Finder {
     if (view_.is_sharded()) judge_entering_nan(state_, run, inputs);
     if (chooses_otherwise(run, inputs, outputs)) inputs.chosen = state_.history.any_chosen = true;
     if (hides_choice(run, inputs, outputs)) state_.history.any_chosen = true;
-    own(run).chosen = inputs.chosen && leaves_another_value(outputs);
+    own(run).chosen = inputs.chosen;
     if (!own(run).random && state_.roots.size() == before) judge_values(run, inputs, outputs, follows);
     if (state_.roots.size() == before && !is_behind_alarm(inputs)) judge_nan(state_, run, inputs, outputs);
     own(run).downstream = own(run).downstream || inputs.downstream;
@@ -381,13 +381,6 @@ class Finder {
       const auto& error = view_.error(tensor);
       return error && error->discrete && error->by_statistics && !error->exact;
     });
-  }
-
-  [[nodiscard]] bool leaves_another_value(const std::vector<TensorId>& outputs) const {
-    return outputs.empty() || std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
-             const auto& error = view_.error(tensor);
-             return !error || error->by_statistics || error->relative > (error->discrete ? 0 : kMostNoise);
-           });
   }
 
   // Judges the inputs first, because the outputs follow from them.

@@ -137,10 +137,6 @@ Result<PlacementEvidence> placement_evidence(const ComparedShards& shards, const
     evidence.parts.push_back(note.a.is_sharded());
   }
   // Partners that the pairing made up come after the side's own operators.
-  for (const TensorPair& pair : pairing.tensors) {
-    const SequencedOpId op = pairing.operators[pair.op].a;
-    evidence.made_up.push_back(op != kNoId && op >= a.operators().size());
-  }
   for (const OpPair& pair : pairing.operators)
     evidence.programs.push_back(pair.a < a.operators().size() ? a.program_of(pair.a) : UINT32_MAX);
   const std::set<int64_t> sizes = sizes_alone(a, pairing, &TensorPair::a, &TensorPair::b);

@@ -189,7 +189,6 @@ Root& RootList::add_entering(ExecutionId run, RootRule rule, DivergenceKind kind
 
 Root& RootList::add_changed(ExecutionId run, const RunInputs& inputs, const RunInput& input) {
   changed_after_.insert(input.producer);
-  if (const auto line = view_.line(input.producer)) changed_after_line_.emplace(*line, view_.op(input.producer).type);
   Root& root = add(run, RootRule::kChanged, kind_of({input.tensor}), inputs, {input.tensor});
   root.exchanges = inputs.changed.size() > 1;
   return root;
@@ -203,12 +202,6 @@ void RootList::set_score(Root& root, const ScoredOutput& output) {
   divergence.siblings = output.siblings.siblings;
   divergence.sibling_median = sibling_median_of(output);
   divergence.sibling_spread = sibling_spread_of(output);
-}
-
-bool RootList::is_changed_after(ExecutionId producer) const {
-  const auto line = changed_after_line_.empty() ? std::nullopt : view_.line(producer);
-  return changed_after_.count(producer) > 0 ||
-         (line && changed_after_line_.count({*line, view_.op(producer).type}) > 0);
 }
 
 bool RootList::report_once(ExecutionId run, ExecutionId reader) {
@@ -248,14 +241,6 @@ Root* RootList::add_one_sided(ExecutionId run, ExecutionId reader, const RunInpu
   return &root;
 }
 
-bool RootList::has_line_of(ExecutionId run) {
-  for (; with_lines_ < roots_.size(); ++with_lines_) {
-    if (const auto line = view_.line(roots_[with_lines_].run)) lines_.insert(*line);
-  }
-  const auto line = view_.line(run);
-  return line && lines_.count(*line) > 0;
-}
-
 std::vector<Divergence> RootList::finish() && {
   drop_explained();
   join_places(view_, roots_);
@@ -281,7 +266,7 @@ void RootList::find_cuts() {
   for (Root& root : roots_) {
     Divergence& divergence = root.divergence;
     if (decided_by(divergence.rule) == DecidedBy::kAsked && !view_.is_gradient(root.run)) continue;
-    divergence.cut = view_.one_sided(root.run) ? cuts.at(root.run, divergence.reader)
+    divergence.cut = view_.one_sided(root.run) ? cuts.at(root.run)
                      : root.uncertain_source   ? cuts.before(root.run)
                                                : std::nullopt;
     if (!divergence.cut) continue;
@@ -290,7 +275,7 @@ void RootList::find_cuts() {
     std::set<OperatorId> operators(divergence.cut->operators.begin(), divergence.cut->operators.end());
     for (const DivergencePlace& other : divergence.places) {
       if (other.place.step != divergence.place.step || !view_.one_sided(other.run)) continue;
-      if (const auto also = cuts.at(other.run, kNoId)) operators.insert(also->operators.begin(), also->operators.end());
+      if (const auto also = cuts.at(other.run)) operators.insert(also->operators.begin(), also->operators.end());
     }
     divergence.cut->operators.assign(operators.begin(), operators.end());
   }
@@ -306,7 +291,6 @@ DivergenceKind RootList::kind_of(const std::vector<TensorId>& tensors) const {
 
 void RootList::drop_explained() {
   drop_modules();
-  drop_unproven();
   std::stable_sort(roots_.begin(), roots_.end(), [](const Root& left, const Root& right) {
     return std::pair(left.divergence.place.step, left.run) < std::pair(right.divergence.place.step, right.run);
   });
@@ -318,7 +302,6 @@ void RootList::drop_explained() {
     std::erase_if(roots_,
                   [&](const Root& root) { return root.uncertain_source && root.divergence.place.step >= step; });
   }
-  drop_equal_constants();
 }
 
 // Drops modules with a faulty call inside. If the sides are sharded differently and nothing else is left, keeps the
@@ -328,38 +311,6 @@ void RootList::drop_modules() {
                                            [&](const Root& root) { return !explained_by_inside(root.run); });
   const bool keeps_one = view_.is_sharded() && first == roots_.begin() && first != roots_.end();
   roots_.erase(keeps_one ? std::next(first) : first, roots_.end());
-}
-
-// Drops roots that rest on unproven placements if a collective is wrong by itself, which is certain.
-void RootList::drop_unproven() {
-  const auto is_broken = [&](const Root& root) { return view_.broken(root.run) != nullptr; };
-  if (std::none_of(roots_.begin(), roots_.end(), is_broken)) return;
-  std::erase_if(roots_, [&](const Root& root) {
-    const auto is_proven = [&](TensorId tensor) { return view_.differs(tensor) && view_.layout_proven(tensor); };
-    const Divergence& found = root.divergence;
-    return !is_broken(root) && found.parameter.empty() &&
-           std::none_of(found.outputs.begin(), found.outputs.end(), is_proven) &&
-           std::none_of(found.inputs.begin(), found.inputs.end(), is_proven);
-  });
-}
-
-// Names the first operator that ran if several have one constant of the script, even gradients in other graphs.
-void RootList::drop_equal_constants() {
-  std::map<std::tuple<std::string_view, std::optional<double>, std::optional<double>>, std::optional<uint64_t>> first;
-  const auto key = [&](const Root& root) {
-    const kernels::PairMetrics metrics = view_.diff(root.constant).metrics;
-    return std::tuple(view_.op(root.run).type, metrics.max_a, metrics.max_b);
-  };
-  for (const Root& root : roots_) {
-    if (root.constant == kNoId) continue;
-    const auto time = view_.time(root.run);
-    const auto [at, added] = first.try_emplace(key(root), time);
-    if (!added) at->second = std::min(at->second, time);
-  }
-  std::erase_if(roots_, [&](const Root& root) {
-    const auto found = root.constant == kNoId ? first.end() : first.find(key(root));
-    return found != first.end() && found->second < view_.time(root.run);
-  });
 }
 
 bool RootList::explained_by_inside(ExecutionId run) const {

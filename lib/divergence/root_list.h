@@ -31,7 +31,6 @@ namespace msdump {
 struct Root {
   ExecutionId run;
   bool uncertain_source = false;  // the source of the value is not known
-  TensorId constant;              // if a constant differs
   bool exchanges = false;         // several inputs changed: it reads its operands in another order
   Divergence divergence;
 };
@@ -52,14 +51,13 @@ class RootList {
   Root* add_one_sided(ExecutionId run, ExecutionId reader, const RunInputs& inputs);
   // Sets the figures of the output that stands out most.
   static void set_score(Root& root, const ScoredOutput& output);
-  // True if a root has an input that changed after this producer, or after one of the same line and type.
-  [[nodiscard]] bool is_changed_after(ExecutionId producer) const;
+  // True if a root has an input that changed after this producer.
+  [[nodiscard]] bool is_changed_after(ExecutionId producer) const { return changed_after_.contains(producer); }
   // False if the operator was reported already on the rank of `reader`.
   bool report_once(ExecutionId run, ExecutionId reader);
 
   [[nodiscard]] size_t size() const { return roots_.size(); }
   [[nodiscard]] Root& last() { return roots_.back(); }
-  [[nodiscard]] bool has_line_of(ExecutionId run);  // true if a root has the same line of the script
 
   // The roots that remain, most upstream first. Dropped are modules in which an operator stands out, and values of
   // unknown source if an operator is at fault by then. The places of one fault are joined.
@@ -71,8 +69,6 @@ class RootList {
  private:
   void drop_explained();
   void drop_modules();
-  void drop_unproven();
-  void drop_equal_constants();
   void find_cuts();
   [[nodiscard]] ExecutionId first_missing(ExecutionId run) const;
   [[nodiscard]] bool explained_by_inside(ExecutionId run) const;
@@ -82,11 +78,7 @@ class RootList {
   RunHistory& history_;
   std::vector<Root> roots_;
   std::set<std::pair<std::optional<int64_t>, OperatorId>> reported_;  // rank and operator
-  std::set<SourceLine> lines_;                                        // of the first `with_lines_` roots
-  size_t with_lines_ = 0;
-  // Producers after which the input of a root changed.
-  std::set<ExecutionId> changed_after_;
-  std::set<std::pair<SourceLine, std::string_view>> changed_after_line_;  // their lines and types
+  std::set<ExecutionId> changed_after_;                               // producers after which the input of a root changed
 };
 
 }  // namespace msdump

@@ -18,14 +18,7 @@ class Gatherer {
       : view_(view), model_(model), history_(history), run_(run) {}
 
   RunInputs gather() {
-    const bool shifted = has_shifted_list();
-    for (const RunInput& input : view_.run(run_).inputs) {
-      if (shifted && is_of_list(input)) {
-        inputs_.unknown = true;
-      } else {
-        add(input);
-      }
-    }
+    for (const RunInput& input : view_.run(run_).inputs) add(input);
     if (view_.graph().flow() != FlowKind::kIr) {
       add_forward();
       if (view_.run(run_).inputs.empty()) inputs_.unknown = inputs_.unknown_source = true;
@@ -35,19 +28,6 @@ class Gatherer {
   }
 
  private:
-  // True for an element of a list of tensors: slots like 0.3.
-  [[nodiscard]] bool is_of_list(const RunInput& input) const {
-    return input.tensor != kNoId && view_.slot(input.tensor).find('.') != std::string_view::npos;
-  }
-
-  // True if one side lacks a gradient of a list. The tensors after it are then compared with the wrong ones.
-  [[nodiscard]] bool has_shifted_list() const {
-    const auto& inputs = view_.run(run_).inputs;
-    return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-      return is_of_list(input) && view_.compared(input.tensor) && view_.is(input.tensor, Verdict::kShape);
-    });
-  }
-
   void add_producer(ExecutionId producer) {
     const RunState& state = history_.states[producer];
     inputs_.downstream = inputs_.downstream || state.downstream;
@@ -79,17 +59,8 @@ class Gatherer {
     }
   }
 
-  // True if an alarm reaches the input through its producer, its last update, or what ran before undumped operators.
-  [[nodiscard]] bool is_downstream(const RunInput& input) const {
-    const auto is_one = [&](ExecutionId run) { return run != kNoId && history_.states[run].downstream; };
-    const std::span<const ExecutionId> before = view_.graph().before_gap(input);
-    return is_one(input.producer) || is_one(input.updated_by) || std::any_of(before.begin(), before.end(), is_one);
-  }
-
   // True if the error of a tensor is more than rounding adds to an error of `before`.
-  [[nodiscard]] bool is_off(TensorId tensor, double before, double rounding = 0) const {
-    return model_.is_off(tensor, before, kRounding, rounding);
-  }
+  [[nodiscard]] bool is_off(TensorId tensor, double before) const { return model_.is_off(tensor, before, kRounding); }
 
   // The largest error of an output that was judged on this rank so far.
   [[nodiscard]] double error_so_far() const { return std::max(history_.error_before, history_.largest_error); }
@@ -104,8 +75,7 @@ class Gatherer {
     const auto error = view_.error(tensor);
     const bool doubtful = view_.doubtful(run_, tensor);
     // Its producer is unknown, or was forgotten.
-    const bool of_unknown =
-        input.producer == kNoId || view_.is_forgotten(input.produced) || is_output_of_one_side(input);
+    const bool of_unknown = input.producer == kNoId || view_.is_forgotten(input.produced);
     if (of_unknown && history_.any_chosen && may_be_chosen(input, tensor)) {
       inputs_.chosen = true;
       return;
@@ -120,8 +90,7 @@ class Gatherer {
         if (view_.is_sharded() && error && grew) inputs_.carried.push_back(&input);
         return;
       }
-      if (!doubtful && !is_downstream(input) &&
-          (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor)))
+      if (!doubtful && (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor)))
         inputs_.entering.push_back(&input);
       return;
     }
@@ -135,12 +104,6 @@ class Gatherer {
       if (shown && inputs_.handed_on == nullptr) inputs_.handed_on = &input;
       if (shown || is_off(tensor, error_of_made(input))) inputs_.changed.push_back(&input);
     }
-  }
-
-  // True if both sides have the producer, and only one has this output: a gradient that the other does not pass on.
-  [[nodiscard]] bool is_output_of_one_side(const RunInput& input) const {
-    return view_.graph().flow() == FlowKind::kValues && input.produced != kNoId && !view_.compared(input.produced) &&
-           !view_.one_sided(input.producer);
   }
 
   // True if a value whose producer is unknown may follow from another choice: indices, masks, as many elements as were chosen, or
@@ -188,12 +151,7 @@ class Gatherer {
   // gradients of parameters.
   [[nodiscard]] bool is_off_after_one_side(TensorId tensor, ExecutionId producer) const {
     if (view_.is_backward(producer) && view_.run(producer).inputs.empty()) return is_off_after_unknown(tensor);
-    return is_off(tensor, error_before(producer), rounding_of(producer));
-  }
-
-  // The rounding that a one-sided producer of the reference adds, as it may store a coarser dtype.
-  [[nodiscard]] double rounding_of(ExecutionId run) const {
-    return view_.of_candidate_only(run) ? 0 : view_.expected_rounding(run);
+    return is_off(tensor, error_before(producer));
   }
 
   // True if the loss scale begins at a producer that only the side with the smaller gradients has. It takes the scale

@@ -191,13 +191,6 @@ PlacePairs pair_by_modules(CallSequence& a, CallSequence& b) {
                // Calls of a module in another order are told by their shapes.
                if (in_a.size() == 1 || !have_same_shapes(in_a, in_b)) pair_in_order(key, in_a, in_b);
              });
-  const auto prefer_lines = [](CallSequence& side, const std::vector<uint64_t>& scopes) {
-    for (size_t i = 0; i < scopes.size(); ++i) {
-      if (scopes[i] != 0 && side.codes[i] != 0) side.keys.front()[i] = mix_hash(side.codes[i], side.keys[kShaped][i]);
-    }
-  };
-  prefer_lines(a, scopes_a);
-  prefer_lines(b, scopes_b);
   for_groups(places_of(scopes_a), places_of(scopes_b),
              [&](uint64_t key, const std::vector<size_t>& in_a, const std::vector<size_t>& in_b) {
                if (have_same_shapes(in_a, in_b)) return;

@@ -120,7 +120,7 @@ class Pairer {
         return std::move(result_);
       by_position();
       by_names_left();
-      unpair_backward_alone();
+      pair_backward_calls();
       by_replacement();
     }
     return finish();
@@ -485,15 +485,6 @@ class Pairer {
     for (const SequencedOpId call : a) {
       if (partner_of_a_[call] != kNoId && are_of_other_kinds(call, partner_of_a_[call])) unpair(partner_of_a_[call]);
     }
-    // A backward call belongs to the forward call with its number; modules count both passes apart.
-    const BackwardCalls of_a = backward_calls(Side::kCandidate, a), of_b = backward_calls(Side::kReference, b);
-    for (const auto& [forward, call] : of_a) {
-      const auto partner = of_b.find(partner_of_a_[forward]);
-      if (partner == of_b.end() || partner_of_a_[call] == partner->second) continue;
-      unpair(partner_of_a_[call]);
-      unpair(partner->second);
-      pair(call, partner->second, PairedBy::kSequence);
-    }
   }
 
   // True if one call counts and the other computes: a sum of indices is no partner of one of activations.
@@ -535,17 +526,27 @@ class Pairer {
     return backward;
   }
 
-  // A backward call has no partner but that of its forward call.
-  void unpair_backward_alone() {
+  // Gives backward calls the partners of their forward calls, and no others: modules count both passes apart.
+  void pair_backward_calls() {
     if (!are_calls()) return;
-    std::map<SequencedOpId, SequencedOpId> forward_of_b;
-    for (const auto& [place, calls] : by_place(result_.b, taken_b_)) {
-      for (const auto& [forward, call] : backward_calls(Side::kReference, calls)) forward_of_b.emplace(call, forward);
-    }
+    const ByPlace all_in_b = by_place(result_.b, taken_b_);
     for (const auto& [place, calls] : by_place(result_.a, taken_a_)) {
-      for (const auto& [forward, call] : backward_calls(Side::kCandidate, calls)) {
-        const auto other = forward_of_b.find(partner_of_a_[call]);
-        if (other != forward_of_b.end() && other->second != partner_of_a_[forward]) unpair(other->first);
+      const auto found = all_in_b.find(place);
+      if (found == all_in_b.end()) continue;
+      const BackwardCalls of_a = backward_calls(Side::kCandidate, calls);
+      const BackwardCalls of_b = backward_calls(Side::kReference, found->second);
+      std::set<SequencedOpId> backward_in_b;
+      for (const auto& [forward, call] : of_b) backward_in_b.insert(call);
+      for (const auto& [forward, call] : of_a) {
+        const auto partner = of_b.find(partner_of_a_[forward]);
+        const SequencedOpId before = partner_of_a_[call];
+        if (partner == of_b.end()) {
+          if (backward_in_b.contains(before)) unpair(before);
+        } else if (before != partner->second) {
+          unpair(before);
+          unpair(partner->second);
+          pair(call, partner->second, PairedBy::kSequence);
+        }
       }
     }
   }

@@ -11,8 +11,10 @@
 
 #include "base/text.h"
 #include "compare/limits.h"
+#include "compare/match/placement/sharded_side.h"
 #include "compare/tokens/fused_modules.h"
 #include "compare/tokens/module_names.h"
+#include "msprobe/names.h"
 
 namespace msdump {
 namespace {
@@ -21,6 +23,13 @@ int64_t tokens_of(const TokenRows& rows) {
   int64_t tokens = 0;
   for (const TokenSequence& one : rows.sequences) tokens += static_cast<int64_t>(one.ids.size());
   return tokens;
+}
+
+// True if a backward pass was dumped: the side trains.
+bool has_gradients(const CompareSide& side) {
+  return std::any_of(side.tensors->begin(), side.tensors->end(), [](const TensorRecord& tensor) {
+    return is_gradient_name(tensor.name.op_name) || forward_entry_of(tensor.name.op_name).has_value();
+  });
 }
 
 void add_limits(const TokenRows& rows, ReachedLimits& limits) {
@@ -49,6 +58,8 @@ Result<std::unique_ptr<TokenView>> view_tokens(const CompareSide& a, const Compa
   const bool asked = use == TokenUse::kAlways;
   const TokenIds ids_a = find_token_ids(a);
   if (ids_a.records.empty() && !asked) return nullptr;
+  // Of two trainings, tensors of ranks are put together (match/placement), whatever rows each rank has.
+  if (!asked && sharding_differs(a, b) && has_gradients(a) && has_gradients(b)) return nullptr;
   const TokenIds ids_b = find_token_ids(b);
   if (!asked && (ids_b.records.empty() || !rows_differ(a, ids_a, b, ids_b))) return nullptr;
   const auto problem = [&](Side side, const Error& error) -> Result<std::unique_ptr<TokenView>> {

@@ -99,11 +99,9 @@ class Rules {
       operands_ = operands_of(inputs);
       if (operands_) {
         const KnownInput &x = inputs[operands_->first], &w = inputs[operands_->second];
-        count_ = terms_of(family, x, w, output);
-        terms_ = std::sqrt(count_) * x.error.rms * w.error.rms;
+        terms_ = std::sqrt(terms_of(family, x, w, output)) * x.error.rms * w.error.rms;
       }
     }
-    if (gain.rule == GainRule::kProject) find_projected();
   }
 
   // True if rounding inside a sum is relative to its summands, not to the result.
@@ -113,7 +111,6 @@ class Rules {
       case GainRule::kSum:
       case GainRule::kMean:
       case GainRule::kNormalise: return true;
-      case GainRule::kProject: return terms_ > 0;
       default: return false;
     }
   }
@@ -123,7 +120,8 @@ class Rules {
     switch (gain_.rule) {
       case GainRule::kUnit:
       case GainRule::kPart:
-      case GainRule::kFlip: return 1;
+      case GainRule::kFlip:
+      case GainRule::kProject: return 1;
       case GainRule::kJoin: return std::min(1.0, gain_ratio(in.norm(), out.norm()));
       case GainRule::kAdd: return gain_ratio(in.rms, out.rms);
       case GainRule::kAccumulate:
@@ -139,7 +137,6 @@ class Rules {
       case GainRule::kLogarithm: return gain_ratio(1, out.rms);
       case GainRule::kLossOfLogits:
       case GainRule::kSlope: return gain_ratio(in.rms, out.rms);
-      case GainRule::kProject: return terms_ > 0 && is_largest(i) ? gain_ratio(terms_, out.norm()) : 1;
       case GainRule::kNormalise: return i == 0 ? gain_ratio(in.rms, in.deviation) : 1;
       case GainRule::kChoose:
       case GainRule::kRandom: break;
@@ -147,37 +144,11 @@ class Rules {
     return 1;
   }
 
-  // The uncertainty of the gradient of a filter, as the standard deviation of a logarithm. The feature map has a mean. An
-  // error with a mean adds up over the map, but the gradient itself, after a normalisation, has none.
-  [[nodiscard]] double of_sums() const {
-    if (!operands_) return 0;
-    double mean = 0;
-    for (const size_t i : {operands_->first, operands_->second}) {
-      const TensorError& in = inputs_[i].error;
-      if (in.rms > 0)
-        mean = std::max(mean, std::sqrt(std::max(0.0, 1 - in.deviation * in.deviation / (in.rms * in.rms))));
-    }
-    return std::log(1 + mean * std::sqrt(count_) / 4) / 2;
-  }
-
  private:
-  [[nodiscard]] bool is_largest(size_t i) const { return inputs_[i].error.elements == count_; }
-
   // The share of the value that is added to the first input, if the two are independent.
   [[nodiscard]] double share_of_term() const {
     const double before = inputs_.front().error.rms, after = output_.error.rms;
     return gain_ratio(std::sqrt(std::abs(after * after - before * before)), after);
-  }
-
-  // The gradient of a parameter is a sum over the gradient of the result, the smaller of the two large inputs.
-  void find_projected() {
-    count_ = 0;
-    for (const KnownInput& input : inputs_) count_ = std::max(count_, input.error.elements);
-    if (count_ <= output_.error.elements) return;
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      const double norm = inputs_[i].error.norm();
-      if (is_largest(i) && (terms_ == 0 || norm < terms_)) terms_ = norm;
-    }
   }
 
   // The number of input elements that become one.
@@ -190,7 +161,7 @@ class Rules {
   const std::span<const KnownInput> inputs_;
   const KnownOutput& output_;
   std::optional<Operands> operands_;
-  double count_ = 1, terms_ = 0;  // of products in a sum, and their root mean square; of projections their norm
+  double terms_ = 0;  // the root mean square of a product, times the root of their number in a sum
 };
 
 }  // namespace
@@ -271,8 +242,6 @@ Expectation expect(std::string_view family, const OperatorGain& gain, std::span<
     squares += share * share;
     sum += share;
   }
-  if (family.find("filter") != std::string_view::npos)
-    result.uncertainty = hypotenuse(result.uncertainty, rules.of_sums());
   // Errors of several inputs are independent, or equal if they come from the same place.
   if (sum > 0) {
     result.propagated = std::sqrt(std::sqrt(squares) * sum);

@@ -135,7 +135,7 @@ class NoiseEstimate {
   std::vector<uint32_t> sample_of_;  // by output
 };
 
-// Values of the first step that no operator has changed, by their errors.
+// Parameters of the first step by their errors.
 struct Entering {
   std::vector<double> rounded;
   size_t exact = 0;
@@ -147,29 +147,20 @@ struct Entering {
   [[nodiscard]] bool shows() const { return rounded.size() >= kSeveral && rounded.size() * kSeveral >= exact; }
 };
 
-// The largest relative error of rounding a value to the coarser storage of the two sides. Parameters show it. If too few
-// are known, other values without a producer do, if those that are read before anything differs are rounded already: what
-// comes later may have been changed by operators that were not dumped.
+// The largest relative error of rounding a value to the coarser storage of the two sides, as parameters show it.
 double find_storage_rounding(const RunView& view) {
-  Entering parameters, all;
-  bool anything_differs = false, exact_before = false;
+  Entering parameters;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     if (view.place(run).step != view.place(ExecutionId(0)).step || view.one_sided(run)) continue;
     for (const RunInput& input : view.run(run).inputs) {
-      if (input.producer != kNoId || input.from == InputEdge::From::kConstant || input.tensor == kNoId) continue;
+      if (input.producer != kNoId || input.from != InputEdge::From::kParameter || input.tensor == kNoId) continue;
       const auto error = view.error(input.tensor);
-      if (!error || error->discrete || error->elements < kSeveral) continue;
-      if (input.from == InputEdge::From::kParameter) parameters.add(*error);
-      all.add(*error);
-      exact_before = exact_before || (!anything_differs && error->relative == 0);
+      if (error && !error->discrete && error->elements >= kSeveral) parameters.add(*error);
     }
-    anything_differs = anything_differs || view.largest_error(view.run(run).outputs) > 0;
   }
   const double rounding = unit_roundoff(DType::kFloat32);
-  const bool by_parameters = parameters.rounded.size() + parameters.exact >= kSeveral;
-  Entering& shown = by_parameters ? parameters : all;
-  if (!shown.shows() || (!by_parameters && exact_before)) return rounding;
-  return std::max(rounding, kLargestOverMean * quantile_of_unsorted(shown.rounded, 0.5));
+  if (!parameters.shows()) return rounding;
+  return std::max(rounding, kLargestOverMean * quantile_of_unsorted(parameters.rounded, 0.5));
 }
 
 // Sets `noise`, `noise_above` and `expected` of judged outputs. Returns NoiseModel::usual_noise(), or 0 without any.
@@ -374,13 +365,13 @@ ExecutionId NoiseModel::likeliest_within(ExecutionId run) const {
   return best;
 }
 
-bool NoiseModel::is_off(TensorId tensor, double before, double roundings, double rounding) const {
+bool NoiseModel::is_off(TensorId tensor, double before, double roundings) const {
   const auto error = view_.error(tensor);
   if (!error || error->exact) return !error && view_.differs(tensor);
   if (error->discrete) return error->relative > before;
   // The reference may store it in a coarser format.
   const TensorDiff& diff = view_.diff(tensor);
-  rounding = std::max({rounding, storage_rounding_, unit_roundoff(diff.dtype_b, error->rms)});
+  double rounding = std::max(storage_rounding_, unit_roundoff(diff.dtype_b, error->rms));
   if (view_.coarser_throughout()) rounding = std::max(rounding, unit_roundoff(diff.dtype_a, error->rms));
   return error->relative > std::max(roundings * rounding, kChangedOnTheWay * before);
 }

@@ -48,8 +48,8 @@ class NoiseModel {
   // The largest relative error of rounding a value to the coarser storage of the two sides, for parameters and constants.
   [[nodiscard]] double storage_rounding() const { return storage_rounding_; }
   // True if a tensor has more error than so many roundings, and more than a value with an error of `before` is passed on
-  // with. `rounding`: that of a producer, if it is coarser than the tensor's format.
-  [[nodiscard]] bool is_off(TensorId tensor, double before, double roundings, double rounding = 0) const;
+  // with.
+  [[nodiscard]] bool is_off(TensorId tensor, double before, double roundings) const;
 
  private:
   const RunView& view_;

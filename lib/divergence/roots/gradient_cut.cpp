@@ -55,30 +55,6 @@ std::set<ExecutionId> connected(const RunView& view, ExecutionId run) {
   return runs;
 }
 
-// True if the candidate's reader receives a value that goes into the missing operators. An operand of a missing sum does
-// not count if the other operand is missing, too.
-bool is_bypassed(const RunView& view, const std::set<ExecutionId>& missing, ExecutionId reader) {
-  std::set<TensorId> into,
-      beside;  // outputs of others that go into missing runs, and into those that read missing ones
-  for (const ExecutionId run : missing) {
-    const auto& inputs = view.run(run).inputs;
-    const bool reads_missing = std::any_of(inputs.begin(), inputs.end(),
-                                           [&](const RunInput& input) { return missing.contains(input.producer); });
-    for (const RunInput& input : inputs) {
-      if (input.producer != kNoId && view.is_gradient(input.producer) && view.compared(input.produced))
-        (reads_missing ? beside : into).insert(input.produced);
-    }
-  }
-  for (const RunInput& input : view.run(reader).inputs) {
-    if (!view.differs(input.tensor) || !view.diff(input.tensor).metrics->max_a) continue;
-    const auto is_read = [&](TensorId tensor) {
-      return !beside.contains(tensor) && view.same_in_a(input.tensor, tensor);
-    };
-    if (std::any_of(into.begin(), into.end(), is_read)) return true;
-  }
-  return false;
-}
-
 // True if both sides have the forward call, or it was not dumped. Only without an IR.
 bool has_forward_call(const RunView& view, ExecutionId run) {
   const auto forward = forward_entry_of(view.name(run));
@@ -116,7 +92,7 @@ const GradientCuts::OneSided* GradientCuts::near(ExecutionId run) const {
   return found == one_sided_.end() ? nullptr : &found->second;
 }
 
-std::optional<GradientCut> GradientCuts::at(ExecutionId run, ExecutionId reader) const {
+std::optional<GradientCut> GradientCuts::at(ExecutionId run) const {
   const OneSided* const all = near(run);
   if (all == nullptr || !view_.is_surprise(run)) return std::nullopt;
   const bool of_a = view_.of_candidate_only(run), by_ir = view_.graph().flow() == FlowKind::kIr;
@@ -126,7 +102,7 @@ std::optional<GradientCut> GradientCuts::at(ExecutionId run, ExecutionId reader)
   if (by_ir) {
     missing = connected(view_, run);
     const bool any = std::any_of(missing.begin(), missing.end(), [&](auto one) { return view_.is_gradient(one); });
-    if (!any || (reader != kNoId && is_bypassed(view_, missing, reader))) return std::nullopt;
+    if (!any) return std::nullopt;
   } else {
     std::set<std::string_view> names;
     for (const ExecutionId other : others) names.insert(view_.name(other));
@@ -157,7 +133,7 @@ std::optional<GradientCut> GradientCuts::before(ExecutionId run) const {
 std::optional<GradientCut> GradientCuts::first() const {
   for (const auto& [place, all] : one_sided_) {
     for (const ExecutionId run : all.runs[0]) {
-      if (auto cut = view_.is_backward(run) ? at(run, kNoId) : std::nullopt) return cut;
+      if (auto cut = view_.is_backward(run) ? at(run) : std::nullopt) return cut;
     }
     const std::vector<ExecutionId>& runs = all.returned[0];
     if (!all.any_forward && runs.size() >= kSeveral && all.returned[1].empty())

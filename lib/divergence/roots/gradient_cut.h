@@ -25,11 +25,10 @@ class GradientCuts {
 
   // The cut of the gradient that only the side of `run` computes; `run` has no partner. With an IR, its operators are
   // those that are connected with `run`. Else they are all backward calls of the rank and step whose forward calls both
-  // sides have. `reader` is an execution that shows that they are missing, or kNoId. None if nothing proves a cut:
+  // sides have. None if nothing proves a cut:
   //   * `run` computes no gradient
-  //   * the reader receives a value that goes into the missing operators
   //   * the other side has as many gradient operators of its own
-  [[nodiscard]] std::optional<GradientCut> at(ExecutionId run, ExecutionId reader) const;
+  [[nodiscard]] std::optional<GradientCut> at(ExecutionId run) const;
   // The same for backward calls of both sides that return gradients on one side only: the nearest before `run`.
   [[nodiscard]] std::optional<GradientCut> before(ExecutionId run) const;
   // The cut at the first backward call that the candidate lacks; or, where both sides make the same forward calls, at the first of several

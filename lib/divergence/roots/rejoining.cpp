@@ -23,15 +23,10 @@ constexpr ReachedLimit kWorkLimit = {
 Rejoining::Rejoining(const RunView& view, const ErrorOfRecords& error_of_records)
     : view_(view),
       error_of_records_(error_of_records),
-      module_(view.runs().size()),
       backward_(view.runs().size()),
       behind_(view.runs().size()),
       work_left_(kMostFollowed * view.runs().size()) {
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
-    for (const ExecutionId inner : view.inside(run)) {
-      ExecutionId& module = module_[inner];
-      if (module == kNoId || view.inside(module).size() > view.inside(run).size()) module = run;
-    }
     for (const ExecutionId forward : view.forward_calls_of(run)) backward_[forward].push_back(run);
     bool of_unknown = false;
     for (const RunInput& input : view.run(run).inputs) {
@@ -175,28 +170,18 @@ class Rejoining::Walk {
     }
     note_errors(run);
     if (!of_.spend(1 + view_.run(run).readers.size())) return false;
-    if (region_.size() > kMostFollowed || lacks_gradient_of_weight(run)) return false;
+    if (region_.size() > kMostFollowed) return false;
     if (view_.graph().is_returned(view_.run(run).op)) return false;
     visit_readers(run);
     bool is_read = !view_.run(run).readers.empty();
     if (in_backward_ && !visit_sums(run, is_read)) return false;
     if (is_read) return true;
-    if (of_.module_[run] != kNoId && !in_backward_) {
-      visit(of_.module_[run]);
-    } else if (view_.graph().flow() == FlowKind::kIr) {
+    if (view_.graph().flow() == FlowKind::kIr) {
       return false;  // it has all edges
     } else if (view_.one_sided(run) || view_.any_compared(view_.run(run).outputs)) {
       ends_.insert(run);
     }
     return true;
-  }
-
-  // True if one side alone has the gradient of a weight although both call the module.
-  [[nodiscard]] bool lacks_gradient_of_weight(ExecutionId run) const {
-    if (!in_backward_ || !view_.run(run).inputs.empty() || !view_.one_sided(run)) return false;
-    const std::vector<ExecutionId> forward = view_.forward_calls_of(run);
-    return forward.empty() ||
-           std::any_of(forward.begin(), forward.end(), [&](ExecutionId call) { return !view_.one_sided(call); });
   }
 
   void note_errors(ExecutionId run) {

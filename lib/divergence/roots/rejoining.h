@@ -3,13 +3,12 @@
 // of the operators.
 //
 // From an execution the walk goes along the edges, through operators that differ or that only one side has, up to those
-// whose outputs agree. Three kinds of edges are in no dump of msprobe:
+// whose outputs agree. Two kinds of edges are in no dump of msprobe:
 //
 //   gradients   a backward call depends on what its forward call read. Autograd adds up the gradients of a value that
 //               several calls read, and the sum goes to the backward call of the operator that wrote the value
-//   modules     what nothing is known to read leaves the innermost module around it
-//   unseen      what leaves no module goes on through operators that were not dumped, to some input of unknown source:
-//               all of these have to agree
+//   unseen      what nothing is known to read goes on through operators that were not dumped, to some input of unknown
+//               source: all of these have to agree
 //
 // The last value of a forward pass, such as the loss, is compared between the operators that write it, partners or not.
 //
@@ -71,7 +70,6 @@ class Rejoining {
   const ErrorOfRecords& error_of_records_;
   mutable std::vector<PassEnd> ends_;
   std::map<ExecutionId, size_t> end_at_;            // in `ends_`, by the last execution of either side
-  std::vector<ExecutionId> module_;                 // by run: the innermost module that it is in
   std::vector<std::vector<ExecutionId>> backward_;  // by run: the backward calls of a forward call
   std::vector<ExecutionId> of_unknown_;             // those that read a value of unknown source
   std::map<Contents, std::vector<std::pair<ExecutionId, TensorId>>> entering_;  // what reads such a value

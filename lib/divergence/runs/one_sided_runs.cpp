@@ -26,7 +26,6 @@ OneSidedRuns::OneSidedRuns(const RunView& view) : view_(view) {
     if (!view_.is_surprise(run)) continue;
     const bool of_a = view_.of_candidate_only(run);
     if (of_a) all_of_a_.push_back(run);
-    if (has_paired_inside(run)) continue;
     Pass& pass = passes_[view_.is_backward(run) ? 1 : 0];
     (of_a ? pass.of_a : pass.of_b).push_back(run);
     if (!of_a && view_.is_backward(run)) first_backward_.try_emplace(view_.place(run).in_step(), run);
@@ -63,11 +62,6 @@ ExecutionId OneSidedRuns::first_backward(const RunPlace& place) const {
 
 ExecutionId OneSidedRuns::first_of_candidate(ExecutionId first, ExecutionId end) const {
   return first_in(all_of_a_, first, end);
-}
-
-bool OneSidedRuns::has_paired_inside(ExecutionId run) const {
-  const auto& inside = view_.inside(run);
-  return std::any_of(inside.begin(), inside.end(), [&](ExecutionId inner) { return !view_.one_sided(inner); });
 }
 
 bool OneSidedRuns::turns_coarser(ExecutionId run) const {

@@ -21,9 +21,9 @@ class OneSidedRuns {
   //   1. the candidate's first whose outputs have a coarser dtype than its inputs
   //   2. the candidate's last, then the reference's last; one just before it, if it only moves values
   //   3. the first backward execution that the candidate lacks, if `end` is not in the backward pass
-  // 1 and 2 come from the pass of `end`. A module whose operators have partners does not count.
+  // 1 and 2 come from the pass of `end`.
   [[nodiscard]] ExecutionId between(ExecutionId first, ExecutionId end) const;
-  // The first in [first, end) that only the candidate has, in any pass and even if it is a module with paired operators.
+  // The first in [first, end) that only the candidate has, in any pass.
   [[nodiscard]] ExecutionId first_of_candidate(ExecutionId first, ExecutionId end) const;
   // The first backward execution, on this rank and in this step, that the candidate lacks.
   [[nodiscard]] ExecutionId first_backward(const RunPlace& place) const;
@@ -34,7 +34,6 @@ class OneSidedRuns {
   struct Pass {                                    // forward or backward
     std::vector<ExecutionId> coarser, of_a, of_b;  // ascending
   };
-  [[nodiscard]] bool has_paired_inside(ExecutionId run) const;
   [[nodiscard]] ExecutionId last_that_computes(const std::vector<ExecutionId>& runs, ExecutionId first,
                                                ExecutionId last) const;
 

@@ -458,18 +458,4 @@ double RunFacts::expected_rounding(ExecutionId index) const {
   return largest;
 }
 
-std::optional<uint64_t> RunFacts::time(ExecutionId index) const {
-  std::optional<uint64_t> first;
-  const auto see = [&](TensorId tensor) {
-    if (tensor == kNoId) return;
-    const TensorPair& both = pairing().tensors[tensor];
-    const TensorRecord& record = both.b != kNoId ? (*b().tensors)[both.b] : (*a().tensors)[both.a];
-    const auto time = time_of(record.name);
-    if (time && (!first || *time < *first)) first = time;
-  };
-  for (const RunInput& input : run(index).inputs) see(input.tensor);
-  for (const TensorId output : run(index).outputs) see(output);
-  return first;
-}
-
 }  // namespace msdump

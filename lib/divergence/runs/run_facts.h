@@ -206,8 +206,6 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] const BrokenExchange* broken(ExecutionId index) const;
   // The largest unit roundoff of the expected dtypes of its inputs and outputs.
   [[nodiscard]] double expected_rounding(ExecutionId index) const;
-  // The earliest time stamp among its files, the reference's if it has them; none if file names have no time stamp.
-  [[nodiscard]] std::optional<uint64_t> time(ExecutionId index) const;
   [[nodiscard]] std::optional<SourceLine> line(ExecutionId index) const {
     return line_of(a(), b(), pairing(), run(index).op);
   }

@@ -354,38 +354,12 @@ void forget_local_numbers(RunFacts& facts) {
       const bool local =
           placements->both_sharded || locals > (is_local(input.tensor) ? 1 : 0) || facts.is_forgotten(input.produced);
       if (local && input.tensor != kNoId && differs_as_number(input.tensor)) facts.forget(input.tensor);
-      if (placements->both_sharded && facts.is_forgotten(input.produced) && of_unknown_layout(input.tensor))
-        facts.forget(input.tensor);
     }
     // Elements picked by local numbers have an order of their own, unless a placement is found.
     const bool picked = std::any_of(run.inputs.begin(), run.inputs.end(),
                                     [&](const RunInput& input) { return facts.is_forgotten(input.tensor); });
     for (const TensorId output : run.outputs) {
-      const bool local = locals > 0 || placements->both_sharded;
-      if (local && differs_as_number(output)) facts.forget(output);
       if (picked && of_unknown_layout(output)) facts.forget(output);
-    }
-  }
-}
-
-// Forgets what collectives of one side alone cannot show. One of the reference is no fault of the candidate. One of the
-// candidate was paired with the value that goes into it: if its input is another value, so is its output.
-void forget_made_up(RunFacts& facts) {
-  const PlacementEvidence* const placements = facts.placements();
-  if (placements == nullptr) return;
-  for (ExecutionId index{0}; index < facts.runs().size(); ++index) {
-    if (facts.pair(index).how != PairedBy::kValues || !is_communication(facts.op(index).type)) continue;
-    const std::vector<RunInput>& inputs = facts.run(index).inputs;
-    const bool other = std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-      return input.producer == kNoId && facts.compared(input.tensor) && facts.differs(input.tensor) &&
-             !(facts.error(input.tensor) && facts.error(input.tensor)->relative < kMostError);
-    });
-    for (const TensorId output : facts.run(index).outputs) {
-      if (facts.compared(output) && (other || placements->made_up[output]) && facts.differs(output))
-        facts.forget(output);
-    }
-    for (const RunInput& input : inputs) {
-      if (other && facts.compared(input.tensor)) facts.forget(input.tensor);
     }
   }
 }
@@ -398,7 +372,6 @@ RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pair
                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules, const PlacementEvidence* placements)
     : RunFacts(a, b, pairing, diffs, placements) {
   forget_local_numbers(*this);
-  forget_made_up(*this);
   collectives_ = collective_runs(*this);
   passed_on_ = passed_on(*this);
   find_modules(modules);

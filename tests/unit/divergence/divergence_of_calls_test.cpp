@@ -587,29 +587,6 @@ TEST_CASE(
   CHECK(roots(1e-2F) == Texts{"input Functional.norm.0.forward"});
 }
 
-TEST_CASE("msprobe: a list that lacks an element is not compared by position") {
-  const auto roots = [](bool of_list) {
-    const test::ScratchDir scratch;
-    for (const bool bad : {false, true}) {
-      const auto write = [&](const std::string& tensor, const Values& values) {
-        const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-        scratch.write(
-            std::string(bad ? "bad" : "ref") + "/step0/rank0/dump_tensor_data/Torch.cat.0.forward." + tensor + ".npy",
-            test::npy_of("<f4", {static_cast<int64_t>(values.size())}, bytes));
-      };
-      const std::string list = of_list ? "input.0." : "input.";
-      const Values first = some_values(), second(12, 3.0F), third = some_values(5);
-      write(list + "0", first);
-      write(list + "1", bad ? third : second);
-      if (!bad) write(list + "2", third);
-      write("output.0", some_values(bad ? 7.1F : 7.0F));
-    }
-    return test::ComparedDumps(scratch.path() / "bad", scratch.path() / "ref").roots();
-  };
-  CHECK(roots(true) != roots(false));
-  CHECK(roots(false) == Texts{"input Torch.cat.0.forward"});
-}
-
 TEST_CASE("several gradients that the reference alone returns are a cut, unless a side makes other calls") {
   const auto is_cut = [](int returned, bool other_call) {
     const CallTrial trial([&](MadeCalls& calls) {

@@ -74,27 +74,6 @@ TEST_CASE("if another operator is wrong, what agrees again remains a root beside
   CHECK(of_both.size() == 2);
 }
 
-TEST_CASE("what nothing is known to read leaves the module around it, and must agree there") {
-  const auto roots = [](float module) {
-    return CallTrial([=](MadeCalls& calls) {
-             const bool bad = calls.bad();
-             const std::string net = "Module.net.Net.forward.0";
-             calls.as_statistics();
-             calls.ran("Functional.linear.0.forward", {some_values(1)}, {some_values(kUp)});
-             if (!bad) calls.ran("Tensor.mul.0.forward", {some_values(kUp)}, {some_values(9)}, net);
-             calls.ran("Functional.gelu.0.forward", {some_values(bad ? kUp : 9)}, {some_values(bad ? 30.0F : 20.0F)},
-                       net);
-             calls.ran(net, {some_values(kUp)}, {some_values(bad ? module : kOut)});
-             calls.ran("Functional.relu.0.forward", {some_values(bad ? module : kOut)},
-                       {some_values(bad ? 2 * module : 2 * kOut)});
-             agrees_for_long(calls);
-           })
-        .roots();
-  };
-  CHECK(roots(kOut).empty());
-  CHECK_FALSE(roots(14).empty());
-}
-
 TEST_CASE("what the optimizer alone does is never taken for another way to write it") {
   const auto roots = [](bool after_backward) {
     return CallTrial([=](MadeCalls& calls) {
