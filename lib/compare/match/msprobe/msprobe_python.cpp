@@ -1,5 +1,6 @@
 #include "compare/match/msprobe/msprobe_python.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -11,28 +12,6 @@
 
 namespace msdump {
 namespace {
-
-constexpr std::string_view kNone = "None", kTrue = "True", kFalse = "False";
-
-struct Digits {
-  std::string text;  // "12345" for 1.2345
-  int exponent = 0;  // of the first one
-};
-
-Digits shortest_digits(double magnitude) {
-  std::array<char, 40> buffer{};
-  const auto end =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), magnitude, std::chars_format::scientific);
-  const std::string_view all(buffer.data(), static_cast<size_t>(end.ptr - buffer.data()));
-  const size_t e = all.find('e');
-  Digits digits;
-  for (const char c : all.substr(0, e)) {
-    if (c != '.') digits.text += c;
-  }
-  const std::string_view exponent = all.substr(e + (all[e + 1] == '+' ? 2 : 1));
-  std::from_chars(exponent.data(), exponent.data() + exponent.size(), digits.exponent);
-  return digits;
-}
 
 // Characters beyond ASCII that Python escapes: controls, blanks other than the space, format and private characters.
 struct Range {
@@ -53,17 +32,8 @@ constexpr std::array<Range, 13> kNotPrintable{{{0x80, 0xA0},
                                                {0xFFF9, 0xFFFB}}};
 
 bool is_printable(uint32_t code) {
-  for (const Range& range : kNotPrintable) {
-    if (code >= range.first && code <= range.last) return false;
-  }
-  return code <= 0x10'FFFF;
-}
-
-uint32_t decode_utf8(std::string_view sequence) {
-  const auto lead = static_cast<uint8_t>(sequence[0]);
-  uint32_t code = sequence.size() == 1 ? lead : lead & (0x7FU >> sequence.size());
-  for (const char c : sequence.substr(1)) code = code << 6 | (static_cast<uint8_t>(c) & 0x3FU);
-  return code;
+  return std::none_of(kNotPrintable.begin(), kNotPrintable.end(),
+                      [&](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
 void append_escaped(std::string& out, uint32_t code) {
@@ -91,8 +61,10 @@ void append_ascii(std::string& out, char c, char quote) {
 
 bool is_float_text(std::string_view number) { return number.find_first_of(".eEIN") != std::string_view::npos; }
 
+double number_of(const JsonValue& value) { return value.as_double().value_or(decimal_value(value.text).value_or(0)); }
+
 std::string number_text(const JsonValue& value) {
-  if (is_float_text(value.text)) return float_repr(value.as_double().value_or(decimal_value(value.text).value_or(0)));
+  if (is_float_text(value.text)) return float_repr(number_of(value));
   return value.text == "-0" ? "0" : value.text;
 }
 
@@ -118,17 +90,9 @@ std::string dict_repr(const JsonValue& dict) {
 
 std::string float_repr(double value) {
   if (std::isnan(value)) return "nan";
-  const std::string sign = std::signbit(value) ? "-" : "";
-  if (std::isinf(value)) return sign + "inf";
-  auto [digits, exponent] = shortest_digits(std::fabs(value));
-  if (exponent < -4 || exponent >= 16) {
-    if (digits.size() > 1) digits.insert(1, ".");
-    return fmt::format("{}{}e{}{:02}", sign, digits, exponent < 0 ? '-' : '+', std::abs(exponent));
-  }
-  if (exponent < 0) return sign + "0." + std::string(static_cast<size_t>(-exponent - 1), '0') + digits;
-  const auto whole = static_cast<size_t>(exponent) + 1;
-  if (digits.size() <= whole) return sign + digits + std::string(whole - digits.size(), '0') + ".0";
-  return sign + digits.substr(0, whole) + "." + digits.substr(whole);
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
 }
 
 std::string quoted_repr(std::string_view text) {
@@ -136,16 +100,15 @@ std::string quoted_repr(std::string_view text) {
   const char quote = single && text.find('"') == std::string_view::npos ? '"' : '\'';
   std::string out(1, quote);
   for (size_t at = 0; at < text.size();) {
-    const size_t length = utf8_sequence_length(text, at);
-    const std::string_view sequence = text.substr(at, std::max<size_t>(length, 1));
-    at += sequence.size();
-    if (length == 1) {
-      append_ascii(out, sequence[0], quote);
-    } else if (const uint32_t code = decode_utf8(sequence); length == 0 || !is_printable(code)) {
+    const size_t known = utf8_sequence_length(text, at), length = std::max<size_t>(known, 1);
+    if (known == 1) {
+      append_ascii(out, text[at], quote);
+    } else if (const uint32_t code = code_point(text, at, length); known == 0 || !is_printable(code)) {
       append_escaped(out, code);
     } else {
-      out += sequence;
+      out += text.substr(at, length);
     }
+    at += length;
   }
   return out + quote;
 }
@@ -154,8 +117,8 @@ std::string str_of(const JsonValue& value) { return value.is(JsonKind::kString) 
 
 std::string repr_of(const JsonValue& value) {
   switch (value.kind) {
-    case JsonKind::kNull: return std::string(kNone);
-    case JsonKind::kBool: return std::string(value.boolean ? kTrue : kFalse);
+    case JsonKind::kNull: return "None";
+    case JsonKind::kBool: return value.boolean ? "True" : "False";
     case JsonKind::kNumber: return number_text(value);
     case JsonKind::kString: return quoted_repr(value.text);
     case JsonKind::kArray: return list_repr(value);
@@ -164,14 +127,12 @@ std::string repr_of(const JsonValue& value) {
   return {};
 }
 
-PythonValue python_none() { return {PythonKind::kNone, 0, std::string(kNone)}; }
-
 PythonValue python_float(double value) { return {PythonKind::kFloat, value, float_repr(value)}; }
 
 PythonValue python_str(std::string text) { return {PythonKind::kText, 0, std::move(text)}; }
 
 PythonValue python_value(const JsonValue* value) {
-  if (value == nullptr || value->is(JsonKind::kNull)) return python_none();
+  if (value == nullptr || value->is(JsonKind::kNull)) return {PythonKind::kNone, 0, "None"};
   PythonValue result{PythonKind::kOther, 0, str_of(*value)};
   if (value->is(JsonKind::kString)) result.kind = PythonKind::kText;
   if (value->is(JsonKind::kBool)) {
@@ -180,7 +141,7 @@ PythonValue python_value(const JsonValue* value) {
   }
   if (value->is(JsonKind::kNumber)) {
     result.kind = is_float_text(value->text) ? PythonKind::kFloat : PythonKind::kInt;
-    result.number = value->as_double().value_or(decimal_value(value->text).value_or(0));
+    result.number = number_of(*value);
   }
   return result;
 }

@@ -27,7 +27,6 @@ struct PythonValue {
   [[nodiscard]] bool is_text(std::string_view wanted) const { return kind == PythonKind::kText && text == wanted; }
 };
 
-[[nodiscard]] PythonValue python_none();
 [[nodiscard]] PythonValue python_float(double value);
 [[nodiscard]] PythonValue python_str(std::string text);
 [[nodiscard]] PythonValue python_value(const JsonValue* value);  // null: None
