@@ -57,13 +57,9 @@ std::string class_of(const JsonValue* value) {
 
 std::string str_or_none(const JsonValue* value) { return value == nullptr ? "None" : str_of(*value); }
 
-// str(numpy.shape(value)) for the list of a slice.
-std::string numpy_shape(const JsonValue* value) {
-  if (value == nullptr || !value->is(JsonKind::kArray)) return "()";
-  return fmt::format("({},)", value->items.size());
+std::optional<std::string> str_unless_null(const JsonValue* value) {
+  return value == nullptr || value->is(JsonKind::kNull) ? std::nullopt : std::optional(str_of(*value));
 }
-
-std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 PythonValue statistic(const PythonValue& value) {
   if (value.kind == PythonKind::kNone) return python_str("None");
@@ -76,13 +72,12 @@ class LeafReader : DumpLeafWalk {
 
   Result<std::vector<MsprobeItem>> read(const JsonValue& value) {
     const auto parts = split(path_, '.');
-    if (parts.back() == "debug") {
-      state_ = MsprobeState::kDebug;
-      walk(value);
-    } else if (parts.back() == "parameters_grad" ||
-               (parts.size() > 1 && parts[parts.size() - 2] == "parameters_grad")) {
-      lists_are_named_ = false;  // the items of a list of gradients share one name
-      state_ = MsprobeState::kParametersGrad;
+    const bool is_saved = parts.back() == "debug";
+    const bool of_gradients = !is_saved && std::find(parts.end() - std::min<std::ptrdiff_t>(2, std::ssize(parts)),
+                                                     parts.end(), "parameters_grad") != parts.end();
+    if (of_gradients || is_saved) {
+      lists_are_named_ = !of_gradients;  // the items of a list of gradients share one name
+      state_ = of_gradients ? MsprobeState::kParametersGrad : MsprobeState::kDebug;
       walk(value);
     } else {
       for (const Section& section : kSections) {
@@ -95,28 +90,21 @@ class LeafReader : DumpLeafWalk {
       }
     }
     if (too_long_) return fail(ErrorCode::kTooLarge, "{}: the name of an argument is too long", excerpt(path_));
-    const auto rank = [](MsprobeState state) { return state == MsprobeState::kDebug ? MsprobeState::kInput : state; };
-    std::stable_sort(items_.begin(), items_.end(),
-                     [&](const MsprobeItem& a, const MsprobeItem& b) { return rank(a.state) < rank(b.state); });
     return std::move(items_);
   }
 
  private:
-  void leaf(const JsonValue& value, const std::string& type) override { add(item_of(value, type)); }
+  void leaf(const JsonValue& value, const std::string& type) override { items_.push_back(item_of(value, type)); }
   void scalar(const JsonValue& value) override {
-    if (value.is(JsonKind::kNull)) add(null_item());
+    if (value.is(JsonKind::kNull)) items_.push_back(null_item());
   }
   void too_long(const JsonValue&) override { too_long_ = true; }
-
-  void add(MsprobeItem item) {
-    item.state = state_;
-    items_.push_back(std::move(item));
-  }
 
   MsprobeItem null_item() const {
     MsprobeItem item;
     item.name = path_;
     item.statistics.fill(python_str("None"));
+    item.state = state_;
     return item;
   }
 
@@ -126,10 +114,7 @@ class LeafReader : DumpLeafWalk {
       item.data_name = str_of(*data_name);
       if (item.data_name != "-1") item.name = item.data_name.substr(0, item.data_name.rfind('.'));
     }
-    if (const JsonValue* requires_grad = value.find("requires_grad");
-        requires_grad != nullptr && !requires_grad->is(JsonKind::kNull)) {
-      item.requires_grad = str_of(*requires_grad);
-    }
+    item.requires_grad = str_unless_null(value.find("requires_grad"));
     for (size_t i = 0; i < kStatistics.size(); ++i) {
       PythonValue number = python_value(value.find(kStatistics[i]));
       if (number.kind == PythonKind::kBool) number = python_str(number.text);
@@ -138,9 +123,7 @@ class LeafReader : DumpLeafWalk {
     if (const JsonValue* md5 = value.find("md5"); is_true(md5)) item.checksum = str_of(*md5);
     if (const JsonValue* dtype = value.find("dtype"); is_true(dtype)) {
       item.dtype = str_of(*dtype);
-      if (const JsonValue* shape = value.find("shape"); shape != nullptr && !shape->is(JsonKind::kNull)) {
-        item.shape = str_of(*shape);
-      }
+      item.shape = str_unless_null(value.find("shape"));
     } else {
       plain_value(value, type, item);
     }
@@ -154,17 +137,13 @@ class LeafReader : DumpLeafWalk {
   // Fills in a leaf without a dtype.
   void plain_value(const JsonValue& leaf, const std::string& type, MsprobeItem& item) const {
     const JsonValue* value = leaf.find("value");
-    const std::string_view last = last_part(path_);
+    const std::string_view last = std::string_view(path_).substr(path_.rfind('.') + 1);
     item.dtype = type;
-    if (type == "torch.Size") {
-      item.shape = str_or_none(value);
-      return;
-    }
-    if (type == "slice") {
-      item.shape = numpy_shape(value);
-      return;
-    }
     item.shape = "[]";
+    if (type == "torch.Size") item.shape = str_or_none(value);
+    if (type == "slice")  // str(numpy.shape(value))
+      item.shape = value != nullptr && value->is(JsonKind::kArray) ? fmt::format("({},)", value->items.size()) : "()";
+    if (type == "torch.Size" || type == "slice") return;
     const bool is_rank = last == "src" || last == "dst" || last == "group_src" || last == "group_dst";
     if (type != "ellipsis" && (is_rank || type == "torch.ProcessGroup")) {
       item.checksum = str_or_none(is_rank ? value : leaf.find("group_ranks"));
@@ -209,24 +188,14 @@ struct EntryName {
 
 EntryName parts_of(std::string_view name, bool debug_json) {
   if (debug_json) return {name, name};
-  const size_t last_dot = name.rfind('.');
-  if (last_dot == std::string_view::npos) return {};
-  const size_t second_dot = last_dot == 0 ? std::string_view::npos : name.rfind('.', last_dot - 1);
-  const std::string_view last = name.substr(last_dot + 1);
-  const size_t second_begin = second_dot == std::string_view::npos ? 0 : second_dot + 1;
-  const std::string_view second = name.substr(second_begin, last_dot - second_begin);
-  if (last == "parameters_grad" || second == "parameters_grad") return {name.substr(0, last_dot), "parameters_grad"};
-  const bool forward = last == "forward" || second == "forward";
-  const bool backward = last == "backward" || second == "backward";
-  if ((!forward && !backward) || second_dot == std::string_view::npos) return {};
-  return {name.substr(0, second_dot), name.substr(second_begin), !forward && backward};
-}
-
-std::string without(std::string text, std::string_view part) {
-  for (size_t at = text.find(part); at != std::string::npos && !part.empty(); at = text.find(part, at)) {
-    text.erase(at, part.size());
-  }
-  return text;
+  const auto parts = split(name, '.');
+  const size_t n = parts.size();
+  if (n < 2) return {};
+  const auto has = [&](std::string_view word) { return parts[n - 1] == word || parts[n - 2] == word; };
+  if (has("parameters_grad")) return {name.substr(0, name.rfind('.')), "parameters_grad"};
+  if ((!has("forward") && !has("backward")) || n < 3) return {};
+  const auto call = static_cast<size_t>(parts[n - 2].data() - name.data());
+  return {name.substr(0, call - 1), name.substr(call), !has("forward")};
 }
 
 // The call "2.backward" with another number; no value if it has none.
@@ -274,12 +243,9 @@ class ItemReader : public DumpJsonView {
     }
     // For two entries with one name Python keeps the later value at the place of the earlier.
     const auto [known, is_new] = by_name_.emplace(name, entries_.size());
-    if (is_new) {
-      result_.entries.push_back(name);
-      entries_.push_back(std::move(*leaves));
-    } else {
-      entries_[known->second] = std::move(*leaves);
-    }
+    if (is_new) result_.entries.push_back(name);
+    entries_.resize(result_.entries.size());
+    entries_[known->second] = std::move(*leaves);
     return {};
   }
 
@@ -287,12 +253,13 @@ class ItemReader : public DumpJsonView {
     result_.task = std::move(head.task);
     result_.framework = head.framework.empty() ? "pytorch" : std::move(head.framework);
     result_.problems = head.problems.first();
-    number_backward_calls(!form_.fuzzy && !form_.debug_json);
+    number_backward_calls();
     return std::move(result_);
   }
 
  private:
-  void number_backward_calls(bool renumber) {
+  void number_backward_calls() {
+    const bool renumber = !form_.fuzzy && !form_.debug_json;
     std::unordered_map<std::string_view, uint64_t> backward_calls;
     for (uint32_t index = 0; index < entries_.size(); ++index) {
       const std::string& name = result_.entries[index];
@@ -303,7 +270,7 @@ class ItemReader : public DumpJsonView {
       bool first = true;
       for (MsprobeItem& item : entries_[index]) {
         item.key = item.name;
-        if (call) item.key = std::string(parts.op) + "." + *call + without(item.name, name);
+        if (call) item.key = std::string(parts.op) + "." + *call + replaced(item.name, name, "");
         item.entry = index;
         item.first_of_entry = std::exchange(first, false);
         result_.items.push_back(std::move(item));

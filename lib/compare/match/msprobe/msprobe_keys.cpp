@@ -13,9 +13,8 @@ namespace msdump {
 namespace {
 
 // msprobe's own table for -am: functions with the same name in mindspore.ops and torch, and a few with other names. All
-// others keep their names. Internal to msprobe_keys.cpp.
+// others keep their names.
 // Source: the public interfaces of both frameworks; checked against what msprobe 26.2.0 maps.
-
 constexpr std::string_view kTorchFunctions =
     " "
     "abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv angle arange arccos arccosh arcsinh arctan "
@@ -53,28 +52,8 @@ bool is_torch_function(std::string_view function) {
   return false;
 }
 
-// The PyTorch name of an API that has another name there: "Functional.linear" for "Functional.dense".
-std::optional<std::string_view> renamed_api(std::string_view api) {
-  for (const auto& [from, to] : kRenamed) {
-    if (from == api) return to;
-  }
-  return std::nullopt;
-}
-
-constexpr std::string_view kNoKey = "N/A";
-
 void replace_first(std::string& text, std::string_view from, std::string_view to) {
   if (const size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
-}
-
-std::string with_all_replaced(std::string_view text, std::string_view from, std::string_view to) {
-  std::string out;
-  size_t begin = 0;
-  for (size_t at = text.find(from); at != std::string_view::npos && !from.empty(); at = text.find(from, begin)) {
-    out.append(text.substr(begin, at - begin)).append(to);
-    begin = at + from.size();
-  }
-  return out.append(text.substr(begin));
 }
 
 bool is_gradient(std::string_view name) {
@@ -82,52 +61,42 @@ bool is_gradient(std::string_view name) {
   return std::find(parts.begin(), parts.end(), "parameters_grad") != parts.end();
 }
 
-// The API of an item: "Functional.relu" of "Functional.relu.0.forward.input.0". No value without a dot.
-std::optional<std::string_view> api_of(std::string_view name) {
-  const size_t first = name.find('.');
-  if (first == std::string_view::npos) return std::nullopt;
-  return name.substr(0, name.find('.', first + 1));
-}
-
+// The slots of a rule by state, and what msprobe calls them in names and in rules.
 struct Term {
-  const MsprobeApiRule::Slots* slots;
+  MsprobeState state;
+  MsprobeApiRule::Slots MsprobeApiRule::*slots;
   std::string_view part, word;
 };
-
-std::optional<Term> term_of(const MsprobeApiRule& rule, MsprobeState state) {
-  switch (state) {
-    case MsprobeState::kInput: return Term{&rule.input, ".input.", "args"};
-    case MsprobeState::kParameters: return Term{&rule.parameters, ".parameters.", "parameters"};
-    case MsprobeState::kOutput: return Term{&rule.output, ".output.", "output"};
-    case MsprobeState::kParametersGrad: return Term{&rule.parameters_grad, ".parameters_grad.", "parameters_grad"};
-    case MsprobeState::kDebug: break;
-  }
-  return std::nullopt;
-}
+constexpr std::array<Term, 4> kTerms = {
+    {{MsprobeState::kInput, &MsprobeApiRule::input, ".input.", "args"},
+     {MsprobeState::kParameters, &MsprobeApiRule::parameters, ".parameters.", "parameters"},
+     {MsprobeState::kOutput, &MsprobeApiRule::output, ".output.", "output"},
+     {MsprobeState::kParametersGrad, &MsprobeApiRule::parameters_grad, ".parameters_grad.", "parameters_grad"}}};
 
 Result<std::string> rule_key(const MsprobeApiRule& rule, const MsprobeItem& item, std::string entry) {
   std::string name = item.name;
   replace_first(name, rule.target_api, rule.golden_api);
   replace_first(entry, rule.target_api, rule.golden_api);
-  const auto term = term_of(rule, item.state);
-  if (!term || !term->slots->target) {
+  const auto term =
+      std::find_if(kTerms.begin(), kTerms.end(), [&](const Term& one) { return one.state == item.state; });
+  const MsprobeApiRule::Slots none, &slots = term == kTerms.end() ? none : rule.*term->slots;
+  if (!slots.target) {
     return fail(make_error(ErrorCode::kUsage, "the api mapping of {} has no ms_{}, which {} needs",
-                           excerpt(rule.target_api), term ? term->word : "debug", excerpt(item.name))
+                           excerpt(rule.target_api), term == kTerms.end() ? "debug" : term->word, excerpt(item.name))
                     .with_hint("msprobe stops here too (TypeError); it reads ms_output, not ms_outputs"));
   }
-  const std::string before = entry + std::string(term->part);
+  const std::string part(term->part), before = entry + part;
   std::string_view slot = name;
   if (slot.starts_with(before)) slot.remove_prefix(before.size());
   std::string key = name + "abandoned";
-  for (size_t i = 0; i < term->slots->target->size(); ++i) {
-    const std::string& from = (*term->slots->target)[i];
+  for (size_t i = 0; i < slots.target->size(); ++i) {
+    const std::string& from = (*slots.target)[i];
     if (slot != from) continue;
-    if (!term->slots->golden || i >= term->slots->golden->size()) {
+    if (!slots.golden || i >= slots.golden->size()) {
       return fail(make_error(ErrorCode::kUsage, "the api mapping of {} has fewer pt_{} than ms_{}",
                              excerpt(rule.target_api), term->word, term->word));
     }
-    const std::string part(term->part);
-    key = with_all_replaced(name, part + from, part + (*term->slots->golden)[i]);
+    key = replaced(name, part + from, part + (*slots.golden)[i]);
   }
   return key;
 }
@@ -136,11 +105,11 @@ Status apply_rules(const MsprobeItems& target, const MsprobeItems& golden, const
                    std::vector<std::string>& keys) {
   std::unordered_map<std::string_view, std::vector<size_t>> by_api;
   for (size_t i = 0; i < target.items.size(); ++i) {
-    if (const auto api = api_of(target.items[i].name)) by_api[*api].push_back(i);
+    if (const auto api = msprobe_api_of(target.items[i].name)) by_api[*api].push_back(i);
   }
   std::unordered_set<std::string_view> golden_apis;
   for (const MsprobeItem& item : golden.items) {
-    if (const auto api = api_of(item.name)) golden_apis.insert(*api);
+    if (const auto api = msprobe_api_of(item.name)) golden_apis.insert(*api);
   }
   for (const MsprobeApiRule& rule : rules) {
     const auto items = by_api.find(rule.target_api);
@@ -171,6 +140,22 @@ size_t size_of(const JsonValue& rule, const std::string& key) {
 }
 
 }  // namespace
+
+std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result;
+  size_t begin = 0;
+  for (size_t at = text.find(from); at != std::string_view::npos; at = text.find(from, begin)) {
+    result.append(text.substr(begin, at - begin)).append(to);
+    begin = at + from.size();
+  }
+  return result.append(text.substr(begin));
+}
+
+std::optional<std::string_view> msprobe_api_of(std::string_view name) {
+  const size_t first = name.find('.');
+  if (first == std::string_view::npos) return std::nullopt;
+  return name.substr(0, name.find('.', first + 1));
+}
 
 Status check_mapped_name(std::string_view name) {
   if (name.size() <= kLongestMappedName) return {};
@@ -219,7 +204,7 @@ std::string MsprobeCells::renamed(const std::string& cell) const {
 
 std::string msprobe_cell_key(std::string name, const MsprobeCells& cells) {
   const bool call = name.find(".forward.") != std::string::npos || name.find(".backward.") != std::string::npos;
-  if (!call && !is_gradient(name)) return std::string(kNoKey);
+  if (!call && !is_gradient(name)) return "N/A";
   replace_first(name, "Cell", "Module");
   const size_t dot = name.find('.');
   const std::string_view rest = std::string_view(name).substr(dot == std::string::npos ? 0 : dot + 1);
@@ -233,15 +218,17 @@ std::string msprobe_cell_key(std::string name, const MsprobeCells& cells) {
 }
 
 std::string msprobe_table_key(const std::string& name) {
-  const auto found = api_of(name);
+  const auto found = msprobe_api_of(name);
   if (!found) return name;
   const std::string_view api = *found;
   const std::string_view prefix = api.substr(0, api.find('.'));
-  if (prefix == "Mint") return with_all_replaced(name, "Mint", "Torch");
-  if (prefix == "MintFunctional") return with_all_replaced(name, "MintFunctional", "Functional");
-  if (const auto renamed = renamed_api(api)) return with_all_replaced(name, api, *renamed);
+  if (prefix == "Mint") return replaced(name, "Mint", "Torch");
+  if (prefix == "MintFunctional") return replaced(name, "MintFunctional", "Functional");
+  for (const auto& [from, to] : kRenamed) {
+    if (from == api) return replaced(name, api, to);
+  }
   if (prefix == "Functional" && is_torch_function(api.substr(api.find('.') + 1))) {
-    return with_all_replaced(name, api, "Torch" + std::string(api.substr(prefix.size())));
+    return replaced(name, api, "Torch" + std::string(api.substr(prefix.size())));
   }
   return name;
 }
@@ -257,11 +244,8 @@ Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const J
     MSDUMP_CHECK_OK(check_mapped_name(member.key));
     MSDUMP_CHECK_OK(check_mapped_name(member.value.text));
     const auto [found, is_new] = known.try_emplace(member.key, pairs.size());
-    if (is_new) {
-      pairs.emplace_back(member.key, member.value.text);
-    } else {
-      pairs[found->second].second = member.value.text;
-    }
+    if (is_new) pairs.emplace_back(member.key, std::string());
+    pairs[found->second].second = member.value.text;
   }
   return pairs;
 }
@@ -284,11 +268,9 @@ Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml) {
       continue;
     }
     MsprobeApiRule rule{target->text, golden->text, {}, {}, {}, {}};
-    for (const auto& [slots, term] :
-         {std::pair(&rule.input, "args"), std::pair(&rule.parameters, "parameters"), std::pair(&rule.output, "output"),
-          std::pair(&rule.parameters_grad, "parameters_grad")}) {
-      MSDUMP_TRY(slots->target, slot_list(value, std::string("ms_") + term));
-      MSDUMP_TRY(slots->golden, slot_list(value, std::string("pt_") + term));
+    for (const Term& term : kTerms) {
+      MSDUMP_TRY((rule.*term.slots).target, slot_list(value, "ms_" + std::string(term.word)));
+      MSDUMP_TRY((rule.*term.slots).golden, slot_list(value, "pt_" + std::string(term.word)));
     }
     rules.push_back(std::move(rule));
   }
@@ -303,7 +285,7 @@ Result<std::vector<std::string>> msprobe_keys(const MsprobeItems& target, const 
   if (mappings.cell) cells.emplace(*mappings.cell);
   for (const MsprobeItem& item : target.items) {
     if (mappings.api) {
-      if (!api_of(item.name))
+      if (!msprobe_api_of(item.name))
         return fail(ErrorCode::kUsage, "'{}' is not the name of an API: msprobe -am stops here", excerpt(item.name));
       keys.push_back(msprobe_table_key(item.name));
     } else if (cells) {

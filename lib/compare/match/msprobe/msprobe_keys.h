@@ -69,6 +69,12 @@ Status check_mapped_name(std::string_view name);
 Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const JsonValue& yaml);
 Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml);
 
+// The text with `to` for every `from`, which must not be empty.
+[[nodiscard]] std::string replaced(std::string_view text, std::string_view from, std::string_view to);
+
+// The API of an item or a call: "Functional.relu" of "Functional.relu.0.forward.input.0". No value without a dot.
+[[nodiscard]] std::optional<std::string_view> msprobe_api_of(std::string_view name);
+
 // The key of one item by rule 2, and by the table of rule 3; "N/A": no key.
 [[nodiscard]] std::string msprobe_cell_key(std::string name, const MsprobeCells& cells);
 [[nodiscard]] std::string msprobe_table_key(const std::string& name);

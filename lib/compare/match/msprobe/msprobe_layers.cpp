@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -24,14 +25,14 @@
 namespace msdump {
 namespace {
 
-// The scope of an entry of a dump, by rule 1 of msprobe_layers.h.
+// The scope of an entry of a dump, by rule 1.
 struct MsprobeScope {
   std::string scope;  // "TopLayer.fc1" or "Module.layers.0.fc1": the first part is ignored
   std::string type;   // the class of a module, the API of a call
   std::string state;  // "forward", "backward", "parameters_grad"
 };
 
-constexpr std::string_view kTopScope = "TopLayer", kGradients = "parameters_grad";
+constexpr std::string_view kTopLayer = "TopLayer", kNoPartner = "N/A", kGradients = "parameters_grad";
 constexpr std::array<std::string_view, 4> kFrameworkFiles{"site-packages/torch", "package/torch",
                                                           "site-packages/mindspore", "package/mindspore"};
 constexpr std::array<std::string_view, 2> kSkippedFiles{"msprobe", "MindSpeed"};
@@ -45,55 +46,42 @@ bool contains_any(std::string_view text, const std::array<std::string_view, N>& 
 
 using Parts = std::vector<std::string_view>;
 
-std::string joined(const Parts& parts, size_t count) {
-  std::string text;
-  for (size_t i = 0; i < std::min(count, parts.size()); ++i) {
-    if (i > 0) text += '.';
-    text += parts[i];
-  }
-  return text;
+std::string joined(std::span<const std::string_view> parts, size_t count) {
+  return fmt::format("{}", fmt::join(parts.first(count), "."));
 }
 
-bool is_module(std::string_view type) { return type == "Cell" || type == "Module"; }
-
 // The lines between "Template" and the framework's entry into the model.
-std::vector<std::string_view> lines_of_call(const std::vector<std::string_view>& lines, bool mindspore) {
-  size_t begin = 0, end = lines.size();
+Parts lines_of_call(const Parts& lines, bool mindspore) {
+  Parts between;
   bool begun = false;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].find("Template") != std::string_view::npos) {
-      begin = i + 1;
+  for (const std::string_view line : lines) {
+    const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
+    const bool entry = mindspore ? has("construct") : has("in forward,") || has("in backward,");
+    if (has("Template")) {
       begun = true;
-      continue;
-    }
-    const bool entry = mindspore ? lines[i].find("construct") != std::string_view::npos
-                                 : lines[i].find("in forward,") != std::string_view::npos ||
-                                       lines[i].find("in backward,") != std::string_view::npos;
-    if (begun && entry) {
-      end = i;
+      between.clear();
+    } else if (begun && entry) {
       break;
+    } else {
+      between.push_back(line);
     }
   }
-  const auto at = [&](size_t i) { return lines.begin() + static_cast<std::ptrdiff_t>(i); };
-  return {at(std::min(begin, end)), at(end)};
+  return between;
 }
 
 // The function of the outermost of the framework's lines at the beginning. A line is "File F, line N, in FUNCTION, ..".
-std::optional<std::string> framework_function(const std::vector<std::string_view>& lines) {
-  std::optional<std::string_view> last;
-  for (const std::string_view line : lines) {
-    if (!contains_any(line.substr(0, line.find(',')), kFrameworkFiles)) break;
-    last = line;
-  }
-  if (!last) return std::nullopt;
-  const auto fields = split(*last, ',');
+std::optional<std::string> framework_function(const Parts& lines) {
+  const auto is_of_framework = [](std::string_view line) {
+    return contains_any(line.substr(0, line.find(',')), kFrameworkFiles);
+  };
+  const auto end = std::find_if_not(lines.begin(), lines.end(), is_of_framework);
+  if (end == lines.begin()) return std::nullopt;
+  const Parts fields = split(*std::prev(end), ',');
   if (fields.size() < 3 || contains_any(fields[0], kSkippedFiles) || contains_any(fields[2], kSkippedFunctions)) {
     return std::nullopt;
   }
-  Parts words;
-  for (const std::string_view word : split(fields[2], ' ')) {
-    if (!word.empty()) words.push_back(word);
-  }
+  Parts words = split(fields[2], ' ');
+  std::erase(words, std::string_view());
   return words.size() < 2 ? std::nullopt : std::optional<std::string>(words[1]);
 }
 
@@ -104,51 +92,46 @@ class ScopeMaker {
 
   Result<MsprobeScope> make(const std::string& name) const {
     const Parts parts = split(name, '.');
-    if (parts.size() < 4) return fail(ErrorCode::kUsage, "'{}' has fewer than four parts", excerpt(name));
     const size_t n = parts.size();
-    if (parts[n - 1] == kGradients) return gradients(parts, n);
-    if (parts[n - 2] == kGradients && is_digits(parts[n - 1])) return gradients(parts, n - 1);
-    MsprobeScope scope;
-    scope.type = parts[n - 3];
-    if (is_module(parts[0])) {
+    if (n < 4) return fail(ErrorCode::kUsage, "'{}' has fewer than four parts", excerpt(name));
+    // {Cell}.{path}.{name}.{Class}.parameters_grad[.{call}]
+    const bool numbered = parts[n - 2] == kGradients && is_digits(parts[n - 1]);
+    if (numbered || parts[n - 1] == kGradients) {
+      const size_t type = n - (numbered ? 3 : 2);
+      return MsprobeScope{below(joined(parts, n - 3), parts[type - 1]), std::string(parts[type]),
+                          std::string(kGradients)};
+    }
+    MsprobeScope scope{{}, std::string(parts[n - 3]), {}};
+    if (parts[0] == "Cell" || parts[0] == "Module") {
       // {Cell}.{path}.{name}.{Class}.{direction}.{call}: the path and the name.
       scope.state = parts[n - 2];
-      const std::string path = joined(parts, n - 4);
-      scope.scope = (path.empty() ? std::string(kTopScope) : path) + "." + std::string(parts[n - 4]);
+      scope.scope = below(joined(parts, n - 4), parts[n - 4]);
       return scope;
     }
     scope.state = parts[n - 1];
     MSDUMP_TRY(scope.scope, module_of(name));
-    if (const auto function = function_of(name, parts[0])) scope.scope += "." + *function;
+    const bool is_named = stacks_.is_shared || parts[0] == "Primitive" || parts[0] == "Jit";
+    if (const StackJson::Op* const op = is_named ? nullptr : stacks_.find(name)) {
+      const auto function = framework_function(lines_of_call(stacks_.texts_of(*op), mindspore_));
+      if (function) scope.scope += "." + *function;
+    }
     scope.scope += "." + scope.type;
     return scope;
   }
 
  private:
-  // {Cell}.{path}.{name}.{Class}.parameters_grad[.{call}]; `end` is after parameters_grad.
-  static MsprobeScope gradients(const Parts& parts, size_t end) {
-    const std::string layer = joined(parts, parts.size() - 3);
-    return {(layer.empty() ? std::string(kTopScope) : layer) + "." + std::string(parts[end - 3]),
-            std::string(parts[end - 2]), std::string(kGradients)};
+  static std::string below(const std::string& path, std::string_view layer) {
+    return fmt::format("{}.{}", path.empty() ? kTopLayer : path, layer);
   }
 
   // The path of the module that a call was made in.
   [[nodiscard]] Result<std::string> module_of(const std::string& name) const {
     const ConstructJson::Node* node = construct_.find(name);
-    if (node == nullptr || node->parent.empty()) return std::string(kTopScope);
+    if (node == nullptr || node->parent.empty()) return std::string(kTopLayer);
     const Parts parts = split(node->parent, '.');
-    if (parts.size() > 1 && parts.size() < 4) {
-      return fail(ErrorCode::kUsage, "'{}' has fewer than four parts", excerpt(node->parent));
-    }
-    if (parts.size() < 4) return std::string();
+    if (parts.size() == 1) return std::string();
+    if (parts.size() < 4) return fail(ErrorCode::kUsage, "'{}' has fewer than four parts", excerpt(node->parent));
     return joined(parts, parts.size() - 3);
-  }
-
-  [[nodiscard]] std::optional<std::string> function_of(const std::string& name, std::string_view prefix) const {
-    if (stacks_.is_shared || prefix == "Primitive" || prefix == "Jit") return std::nullopt;
-    const StackJson::Op* const op = stacks_.find(name);
-    if (op == nullptr) return std::nullopt;
-    return framework_function(lines_of_call(stacks_.texts_of(*op), mindspore_));
   }
 
   const StackJson& stacks_;
@@ -164,25 +147,18 @@ void take_forward_scopes(const std::vector<std::string>& entries, std::vector<Ms
     const Parts parts = split(entries[i], '.');
     const size_t n = parts.size();
     if (parts[n - 1] != "backward" && parts[n - 2] != "backward") continue;
-    std::string forward = joined(parts, n - 2);
-    for (const std::string_view part : {parts[n - 2], parts[n - 1]}) {
-      std::string text(part);
-      for (size_t at = text.find("backward"); at != std::string::npos; at = text.find("backward", at)) {
-        text.replace(at, 8, "forward");
-      }
-      forward += "." + text;
-    }
+    const std::string_view call = std::string_view(entries[i]).substr(joined(parts, n - 2).size());
+    const std::string forward = joined(parts, n - 2) + replaced(call, "backward", "forward");
     if (const auto found = by_name.find(forward); found != by_name.end()) scopes[i].scope = scopes[found->second].scope;
   }
 }
 
 // The last number in the first part of a scope.
 std::optional<int64_t> number_in_first_part(std::string_view scope) {
+  constexpr std::string_view kDigits = "0123456789";
   std::string_view part = scope.substr(0, scope.find('.'));
-  while (!part.empty() && !is_digits(part.substr(part.size() - 1))) part.remove_suffix(1);
-  size_t begin = part.size();
-  while (begin > 0 && is_digits(part.substr(begin - 1, 1))) --begin;
-  return parse_i64(part.substr(begin));
+  part = part.substr(0, part.find_last_of(kDigits) + 1);
+  return parse_i64(part.substr(part.find_last_not_of(kDigits) + 1));
 }
 
 // Counts layers from 0. MindSpore goes on counting from one pipeline stage to the next, PyTorch starts again.
@@ -197,18 +173,17 @@ void renumber_layers(std::vector<MsprobeScope>& scopes) {
   }
   for (const std::string& prefix : prefixes) {
     std::vector<std::pair<size_t, int64_t>> numbered;
+    int64_t lowest = INT64_MAX;
     for (auto at = by_name.lower_bound({prefix, 0}); at != by_name.end() && at->first.starts_with(prefix); ++at) {
       const auto number = number_in_first_part(std::string_view(at->first).substr(prefix.size()));
       if (number) numbered.emplace_back(at->second, *number);
+      lowest = std::min(lowest, number.value_or(INT64_MAX));
     }
-    const auto lowest = std::min_element(numbered.begin(), numbered.end(), [](const auto& left, const auto& right) {
-      return left.second < right.second;
-    });
     for (const auto& [i, number] : numbered) {
       std::string& scope = scopes[i].scope;
       by_name.erase({scope, i});
       scope.replace(prefix.size(), std::min(scope.find('.', prefix.size()), scope.size()) - prefix.size(),
-                    std::to_string(number - lowest->second));
+                    std::to_string(number - lowest));
       by_name.emplace(scope, i);
     }
   }
@@ -231,15 +206,12 @@ Result<std::vector<MsprobeScope>> msprobe_scopes(const MsprobeLayerSide& side) {
   const ScopeMaker maker(stacks, construct, side.items.framework != "pytorch");
   std::vector<MsprobeScope> scopes;
   for (const std::string& entry : side.items.entries) {
-    MSDUMP_TRY(MsprobeScope scope, in_file(maker.make(entry), side.json_path));
-    scopes.push_back(std::move(scope));
+    MSDUMP_TRY(scopes.emplace_back(), in_file(maker.make(entry), side.json_path));
   }
   take_forward_scopes(side.items.entries, scopes);
   renumber_layers(scopes);
   return scopes;
 }
-
-constexpr std::string_view kTopLayer = "TopLayer", kNoPartner = "N/A";
 
 // The layers of a model by their paths. Paths may be of any length, so layers are no objects that hold each other: their
 // destructors would recurse.
@@ -275,14 +247,8 @@ class LayerTree {
   // The index of an entry among those of its layer and direction.
   [[nodiscard]] size_t place_of(size_t entry) const { return places_[entry]; }
 
-  [[nodiscard]] std::optional<size_t> find(const std::vector<std::string>& path, const std::string& state,
-                                           size_t place) const {
-    std::optional<Layer> layer = kRoot;
-    for (const std::string& part : path) {
-      layer = child_of(*layer, part);
-      if (!layer) return std::nullopt;
-    }
-    const auto& entries = layers_[*layer].entries;
+  [[nodiscard]] std::optional<size_t> entry_at(Layer layer, const std::string& state, size_t place) const {
+    const auto& entries = layers_[layer].entries;
     const auto found = entries.find(state);
     if (found == entries.end() || place >= found->second.size()) return std::nullopt;
     return found->second[place];
@@ -304,14 +270,11 @@ struct LayerStep {
 };
 
 // Applies the longest rule for parts[at..] in a layer of that class; without a rule the name stays.
-LayerStep step_at(const MsprobeLayerRules& rules, const std::string& type, const std::vector<std::string_view>& parts,
-                  size_t at) {
+LayerStep step_at(const MsprobeLayerRules& rules, const std::string& type, const Parts& parts, size_t at) {
   const auto of_class = rules.find(type);
   if (of_class == rules.end()) return {1, parts[at]};
   for (size_t count = std::min(of_class->second.most_parts, parts.size() - at); count > 0; --count) {
-    const auto path = fmt::format("{}", fmt::join(parts.begin() + static_cast<std::ptrdiff_t>(at),
-                                                  parts.begin() + static_cast<std::ptrdiff_t>(at + count), "."));
-    const auto found = of_class->second.by_path.find(path);
+    const auto found = of_class->second.by_path.find(joined(std::span(parts).subspan(at), count));
     if (found != of_class->second.by_path.end()) return {count, found->second};
   }
   return {1, parts[at]};
@@ -320,15 +283,18 @@ LayerStep step_at(const MsprobeLayerRules& rules, const std::string& type, const
 // The golden entry for an entry of the target, by rules 2 and 3.
 std::optional<size_t> partner_of(size_t entry, const std::vector<MsprobeScope>& scopes, const LayerTree& target,
                                  const LayerTree& golden, const MsprobeLayerRules& rules) {
-  const auto parts = split(scopes[entry].scope, '.');
-  std::vector<std::string> path;
-  LayerTree::Layer layer = LayerTree::kRoot;
+  const Parts parts = split(scopes[entry].scope, '.');
+  LayerTree::Layer own = LayerTree::kRoot, there = LayerTree::kRoot;
   for (size_t at = 1; at < parts.size();) {
-    const LayerStep step = step_at(rules, target.type_of(layer), parts, at);
-    for (const std::string_view part : split(step.to, '.')) path.emplace_back(part);
-    for (const size_t end = at + step.parts; at < end; ++at) layer = *target.child_of(layer, parts[at]);
+    const LayerStep step = step_at(rules, target.type_of(own), parts, at);
+    for (const std::string_view part : split(step.to, '.')) {
+      const auto child = golden.child_of(there, part);
+      if (!child) return std::nullopt;
+      there = *child;
+    }
+    for (const size_t end = at + step.parts; at < end; ++at) own = *target.child_of(own, parts[at]);
   }
-  return golden.find(path, scopes[entry].state, target.place_of(entry));
+  return golden.entry_at(there, scopes[entry].state, target.place_of(entry));
 }
 
 std::vector<std::vector<const MsprobeItem*>> by_entry(const MsprobeItems& items) {
