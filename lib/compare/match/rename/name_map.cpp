@@ -10,6 +10,38 @@ namespace msdump {
 namespace {
 
 constexpr std::string_view kModules = "Module.", kWrapper = "module.";
+constexpr std::string_view kAnyItem = ".input.0", kNoKey = "N/A";  // msprobe_cell_key takes items
+
+std::string tensor_key(std::string_view op_name, Io io, std::string_view slot) {
+  return normalised_op_name(fmt::format("{}:{}:{}", op_name, name_of(io), slot));
+}
+
+// The name of the call with the reference's API.
+std::string with_api(std::string_view op_name, const ApiPair& api) {
+  std::string_view rest = op_name.substr(api.candidate.size());
+  const bool loses_class = api.candidate.starts_with("Primitive.") && !api.reference.starts_with("Primitive.");
+  if (loses_class && rest.size() > 1) rest.remove_prefix(std::min(rest.find('.', 1), rest.size()));
+  return api.reference + std::string(rest);
+}
+
+const SlotPairs& slots_of(const ApiPair& api, std::string_view op_name, Io io) {
+  if (io == Io::kInput) return api.input;
+  if (io == Io::kOutput) return api.output;
+  return op_name.find(".parameters_grad") == std::string_view::npos ? api.parameters : api.parameters_grad;
+}
+
+// The slot by its longest part that is mapped: "1.0" for "0.0" if "0" is mapped to "1". No value if none is.
+std::optional<std::string> mapped_slot(const SlotPairs& pairs, std::string_view slot) {
+  if (!pairs) return std::string(slot);
+  for (std::string_view part = slot;;) {
+    for (const auto& [from, to] : *pairs) {
+      if (from == part) return to + std::string(slot.substr(part.size()));
+    }
+    const size_t dot = part.rfind('.');
+    if (dot == std::string_view::npos) return std::nullopt;
+    part = part.substr(0, dot);
+  }
+}
 
 }  // namespace
 
@@ -31,68 +63,11 @@ std::string without_wrappers(std::string_view name, size_t wrappers) {
   return std::string(kModules) + std::string(name.substr(kModules.size() + wrappers * kWrapper.size()));
 }
 
-namespace {
-
-constexpr std::string_view kAnyItem = ".input.0", kNoKey = "N/A";  // msprobe_cell_key takes items
-
-std::string tensor_key(std::string_view op_name, Io io, std::string_view slot) {
-  return normalised_op_name(fmt::format("{}:{}:{}", op_name, name_of(io), slot));
-}
-
-// "Functional.softmax" of "Functional.softmax.0.forward".
-std::string_view api_name(std::string_view op_name) {
-  const size_t first = op_name.find('.');
-  if (first == std::string_view::npos) return {};
-  return op_name.substr(0, op_name.find('.', first + 1));
-}
-
-// The name of the call with the reference's API.
-std::string with_api(std::string_view op_name, const ApiPair& api) {
-  std::string_view rest = op_name.substr(api.candidate.size());
-  const bool loses_class = api.candidate.starts_with("Primitive.") && !api.reference.starts_with("Primitive.");
-  if (loses_class && rest.size() > 1) rest.remove_prefix(std::min(rest.find('.', 1), rest.size()));
-  return api.reference + std::string(rest);
-}
-
-const SlotPairs& slots_of(const ApiPair& api, std::string_view op_name, Io io) {
-  if (io == Io::kInput) return api.input;
-  if (io == Io::kOutput) return api.output;
-  return op_name.find(".parameters_grad") == std::string_view::npos ? api.parameters : api.parameters_grad;
-}
-
-// The slot by its longest part that is mapped: "1.0" for "0.0" if "0" is mapped to "1". No value if none is.
-std::optional<std::string> mapped_slot(const SlotPairs& pairs, std::string_view slot) {
-  if (!pairs.slots) return std::string(slot);
-  for (std::string_view part = slot;;) {
-    for (const auto& [from, to] : *pairs.slots) {
-      if (from == part) return to + std::string(slot.substr(part.size()));
-    }
-    const size_t dot = part.rfind('.');
-    if (dot == std::string_view::npos) return std::nullopt;
-    part = part.substr(0, dot);
-  }
-}
-
-}  // namespace
-
 NameMap::NameMap(NameMapContent content) : content_(std::move(content)), cells_(std::move(content_.cells)) {
-  take_operators();
-  take_tensors();
-}
-
-Result<NameMap> NameMap::read(const std::string& path, const NameMapDumps& dumps) {
-  MSDUMP_TRY(NameMapContent content, read_name_map(path, dumps));
-  return NameMap(std::move(content));
-}
-
-void NameMap::take_operators() {
   for (const NamePair& pair : content_.operators) {
     operators_.insert_or_assign(normalised_op_name(pair.candidate), pair.reference);
   }
   for (size_t i = 0; i < content_.apis.size(); ++i) apis_.try_emplace(content_.apis[i].candidate, i);
-}
-
-void NameMap::take_tensors() {
   std::unordered_map<std::string, std::string> found;  // operators of tensors, if there is one partner
   std::unordered_set<std::string> several;
   for (const NamePair& pair : content_.tensors) {
@@ -109,8 +84,13 @@ void NameMap::take_tensors() {
   }
 }
 
+Result<NameMap> NameMap::read(const std::string& path, const NameMapDumps& dumps) {
+  MSDUMP_TRY(NameMapContent content, read_name_map(path, dumps));
+  return NameMap(std::move(content));
+}
+
 const ApiPair* NameMap::api_of(std::string_view op_name) const {
-  const auto found = apis_.find(std::string(api_name(op_name)));
+  const auto found = apis_.find(std::string(msprobe_api_of(op_name).value_or(std::string_view())));
   return found == apis_.end() ? nullptr : &content_.apis[found->second];
 }
 

@@ -58,8 +58,6 @@ class NameMap {
   [[nodiscard]] const std::vector<NamePair>& tensors() const { return content_.tensors; }
 
  private:
-  void take_operators();
-  void take_tensors();
   [[nodiscard]] const ApiPair* api_of(std::string_view op_name) const;
   [[nodiscard]] std::optional<std::string> renamed(std::string_view op_name) const;
 

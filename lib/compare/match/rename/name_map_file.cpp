@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -87,28 +88,24 @@ constexpr uint64_t kMostBytes = uint64_t{16} << 20;
 constexpr RuleFormat kMapLines = {
     .content = "names", .rule = "names", .most_bytes = kMostBytes, .trailing_comments = false};
 
-// An error at a line of a map in plain lines, which has the form `form`.
-tl::unexpected<Error> wrong(const RuleLine& line, std::string what, std::string form) {
-  return line.wrong(make_error(ErrorCode::kUsage, "{}", what).with_hint(std::move(form)));
-}
-
-tl::unexpected<Error> wrong_path_rule(const RuleLine& line, std::string what) {
-  return wrong(line, std::move(what), "write: part of the candidate's path = part of the reference's");
+tl::unexpected<Error> at_line(size_t line, std::string_view what, std::string hint = {}) {
+  return fail(make_error(ErrorCode::kUsage, "line {}: {}", line, what).with_hint(std::move(hint)));
 }
 
 Result<PathRule> path_rule_in(const RuleLine& line) {
+  const auto wrong_rule = [&](std::string_view what) {
+    return at_line(line.number, what, "write: part of the candidate's path = part of the reference's");
+  };
+  const auto stars_in = [](std::string_view text) { return std::count(text.begin(), text.end(), '*'); };
   const auto [from, to] = key_value_of(line.text);
-  if (!to) return wrong_path_rule(line, fmt::format("'{}' has no '='", excerpt(line.text)));
-  if (from.empty()) return wrong_path_rule(line, "the left side is empty");
-  if (std::count(to->begin(), to->end(), '*') > std::count(from.begin(), from.end(), '*'))
-    return wrong_path_rule(line, "more stars on the right than on the left");
-  PathRule rule;
+  if (!to) return wrong_rule(fmt::format("'{}' has no '='", excerpt(line.text)));
+  if (from.empty()) return wrong_rule("the left side is empty");
+  if (stars_in(*to) > stars_in(from)) return wrong_rule("more stars on the right than on the left");
+  PathRule rule{{}, std::string(*to)};
   for (const Component& one : components_of(from)) {
     rule.from.emplace_back(from.substr(one.begin, one.end - one.begin));
-    if (std::count(rule.from.back().begin(), rule.from.back().end(), '*') > 1)
-      return wrong_path_rule(line, "two stars in one component");
+    if (stars_in(rule.from.back()) > 1) return wrong_rule("two stars in one component");
   }
-  rule.to = *to;
   return rule;
 }
 
@@ -117,8 +114,7 @@ Result<PathRule> path_rule_in(const RuleLine& line) {
 Result<std::vector<PathRule>> read_path_rules(std::string_view text) {
   std::vector<PathRule> rules;
   MSDUMP_CHECK_OK(for_each_rule(text, kMapLines, [&](const RuleLine& line) -> Status {
-    MSDUMP_TRY(PathRule rule, path_rule_in(line));
-    rules.push_back(std::move(rule));
+    MSDUMP_TRY(rules.emplace_back(), path_rule_in(line));
     return {};
   }));
   return rules;
@@ -143,8 +139,8 @@ std::string without_quoted(std::string_view line) {
   return result;
 }
 
-tl::unexpected<Error> wrong_pair(const RuleLine& line, std::string what) {
-  return wrong(line, std::move(what), "a line is: candidate name, reference name");
+tl::unexpected<Error> wrong_pair(const RuleLine& line, std::string_view what) {
+  return at_line(line.number, what, "a line is: candidate name, reference name");
 }
 
 // Splits a line into fields. Quotes may hold commas and, doubled, quotes.
@@ -154,21 +150,19 @@ Result<std::vector<std::string>> fields_of(const RuleLine& rule) {
   for (size_t at = 0;; ++at) {
     std::string field;
     at = std::min(line.find_first_not_of(" \t\r", at), line.size());
-    if (at < line.size() && line[at] == '"') {
+    const bool is_quoted = at < line.size() && line[at] == '"';
+    if (is_quoted) {
       for (++at; at < line.size() && (line[at] != '"' || line.substr(at).starts_with("\"\"")); ++at) {
         if (line[at] == '"') ++at;
         field += line[at];
       }
-      if (at == line.size()) return wrong_pair(rule, "a quote is not closed");
-      const size_t comma = std::min(line.find(',', at), line.size());
-      if (!trimmed(line.substr(at + 1, comma - at - 1)).empty()) return wrong_pair(rule, "text after a closing quote");
-      at = comma;
-    } else {
-      const size_t comma = std::min(line.find(',', at), line.size());
-      field = trimmed(line.substr(at, comma - at));
-      at = comma;
+      if (at++ == line.size()) return wrong_pair(rule, "a quote is not closed");
     }
-    fields.push_back(std::move(field));
+    const size_t comma = std::min(line.find(',', at), line.size());
+    const std::string_view rest = trimmed(line.substr(at, comma - at));
+    if (is_quoted && !rest.empty()) return wrong_pair(rule, "text after a closing quote");
+    fields.push_back(is_quoted ? std::move(field) : std::string(rest));
+    at = comma;
     if (at == line.size()) return fields;
   }
 }
@@ -183,10 +177,9 @@ bool is_header(const std::vector<std::string>& fields) {
          std::find(kRight.begin(), kRight.end(), right) != kRight.end();
 }
 
-// The first line with content decides the form of a map: CSV has a comma, path rules a '=' and no comma, and neither looks
-// like YAML.
 enum class MapForm : uint8_t { kYaml, kCsv, kPaths };
 
+// By the first line with content: CSV has a comma, path rules a '=' and no comma, and neither looks like YAML.
 MapForm form_of(std::string_view text) {
   const auto looks_like_yaml = [](std::string_view line) {
     return line.starts_with("- ") || line.starts_with('{') || line.starts_with('[') || line.ends_with(':') ||
@@ -218,26 +211,6 @@ Result<std::vector<NamePair>> read_name_csv(std::string_view text) {
 }
 
 constexpr std::string_view kNoPartner = "N/A";
-
-// The number of a line by the offset of a byte.
-class Lines {
- public:
-  explicit Lines(std::string_view text) {
-    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
-      begins_.push_back(at + 1);
-  }
-
-  [[nodiscard]] size_t line_of(size_t offset) const {
-    return static_cast<size_t>(std::upper_bound(begins_.begin(), begins_.end(), offset) - begins_.begin()) + 1;
-  }
-
- private:
-  std::vector<size_t> begins_;  // from the second line on
-};
-
-tl::unexpected<Error> at_line(size_t line, std::string_view what, std::string hint = {}) {
-  return fail(make_error(ErrorCode::kUsage, "line {}: {}", line, what).with_hint(std::move(hint)));
-}
 
 // Parses a name such as "op:output:0".
 std::optional<TensorName> with_colons(std::string_view text) {
@@ -284,24 +257,21 @@ Status take_pairs(std::vector<NamePair> pairs, NameMapContent& content) {
 
 class YamlReader {
  public:
-  YamlReader(std::string_view text, const NameMapDumps& dumps) : text_(text), lines_(text), dumps_(dumps) {}
+  YamlReader(std::string_view text, const NameMapDumps& dumps) : text_(text), dumps_(dumps) {}
 
   Result<NameMapContent> read() {
     MSDUMP_TRY(const JsonValue yaml, parse_yaml(text_));
-    if (yaml.is(JsonKind::kArray)) {
-      MSDUMP_CHECK_OK(apis(yaml));
-    } else if (yaml.is(JsonKind::kObject) && !yaml.members.empty()) {
-      const bool nested = yaml.members.front().value.is(JsonKind::kObject);
-      MSDUMP_CHECK_OK(nested ? layers(yaml) : names(yaml));
-    } else {
+    const bool is_list = yaml.is(JsonKind::kArray);
+    if (!is_list && (!yaml.is(JsonKind::kObject) || yaml.members.empty()))
       return wrong(yaml.offset, "expected two columns of names, or one of msprobe's mappings in YAML");
-    }
+    const bool nested = !is_list && yaml.members.front().value.is(JsonKind::kObject);
+    MSDUMP_CHECK_OK(is_list ? apis(yaml) : nested ? layers(yaml) : names(yaml));
     return std::move(content_);
   }
 
  private:
   [[nodiscard]] tl::unexpected<Error> wrong(size_t offset, std::string_view what, std::string hint = {}) const {
-    return at_line(lines_.line_of(offset), what, std::move(hint));
+    return at_line(position_in(text_, offset).line, what, std::move(hint));
   }
 
   // A data or a cell mapping, by the first name.
@@ -310,6 +280,7 @@ class YamlReader {
     const bool cells = is_cell(yaml.members.front().key);
     content_.kind = cells ? NameMapKind::kCell : NameMapKind::kData;
     std::vector<NamePair> pairs;
+    TextPositions positions(text_);
     for (const JsonMember& member : yaml.members) {
       if (!member.value.is(JsonKind::kString)) {
         return wrong(member.key_offset, fmt::format("{} is not mapped to a name", excerpt(member.key)),
@@ -320,7 +291,7 @@ class YamlReader {
                      fmt::format("{} does not belong into a {}", excerpt(member.key), name_of(content_.kind)),
                      "a data mapping has whole names, a cell mapping name.Class");
       }
-      pairs.push_back({member.key, member.value.text, lines_.line_of(member.key_offset)});
+      pairs.push_back({member.key, member.value.text, positions.at(member.key_offset).line});
     }
     if (!cells) return take_pairs(std::move(pairs), content_);
     for (NamePair& pair : pairs) content_.cells.emplace_back(std::move(pair.candidate), std::move(pair.reference));
@@ -338,25 +309,21 @@ class YamlReader {
         }
         *text = name->text;
       }
-      for (const auto& [slots, words] :
-           {std::pair(&pair.input, std::pair("args", "args")), std::pair(&pair.output, std::pair("output", "outputs")),
-            std::pair(&pair.parameters, std::pair("parameters", "parameters")),
-            std::pair(&pair.parameters_grad, std::pair("parameters_grad", "parameters_grad"))}) {
-        MSDUMP_TRY(*slots, slot_pairs(value, words.first, words.second));
-      }
+      MSDUMP_TRY(pair.input, slot_pairs(value, "args", "args"));
+      MSDUMP_TRY(pair.output, slot_pairs(value, "output", "outputs"));
+      MSDUMP_TRY(pair.parameters, slot_pairs(value, "parameters", "parameters"));
+      MSDUMP_TRY(pair.parameters_grad, slot_pairs(value, "parameters_grad", "parameters_grad"));
       content_.apis.push_back(std::move(pair));
     }
     return {};
   }
 
   Result<SlotPairs> slot_pairs(const JsonValue& rule, std::string_view word, std::string_view other) const {
-    const JsonValue* lists[2] = {};
-    for (const int side : {0, 1}) {
-      const std::string prefix = side == 0 ? "ms_" : "pt_";
-      const JsonValue* list = rule.find(prefix + std::string(word));
-      lists[side] = list == nullptr ? rule.find(prefix + std::string(other)) : list;
-    }
-    const auto& [left, right] = lists;
+    const auto list_of = [&](const std::string& prefix) {
+      const JsonValue* const list = rule.find(prefix + std::string(word));
+      return list == nullptr ? rule.find(prefix + std::string(other)) : list;
+    };
+    const JsonValue *const left = list_of("ms_"), *const right = list_of("pt_");
     SlotPairs pairs;
     if (left == nullptr && right == nullptr) return pairs;
     const bool are_lists =
@@ -365,12 +332,12 @@ class YamlReader {
       return wrong(rule.offset, fmt::format("ms_{} and pt_{} of {} are not lists of the same length", word, word,
                                             excerpt(rule.find("ms_api")->text)));
     }
-    pairs.slots.emplace();
+    pairs.emplace();
     for (size_t i = 0; i < left->items.size(); ++i) {
       const JsonValue &from = left->items[i], &to = right->items[i];
       if (!from.is(JsonKind::kString) || !to.is(JsonKind::kString))
         return wrong(from.offset, "a slot is neither a number nor a name");
-      pairs.slots->emplace_back(from.text, to.text);
+      pairs->emplace_back(from.text, to.text);
     }
     return pairs;
   }
@@ -392,12 +359,8 @@ class YamlReader {
       return fail(make_error(ErrorCode::kUsage, "a mapping of layers needs a dump.json on both sides")
                       .with_hint("write two columns for other dumps: candidate name, reference name"));
     }
-    return layer_pairs(rules);
-  }
-
-  // Items without a partner by these rules may be paired otherwise: the user did not write N/A.
-  Status layer_pairs(const MsprobeLayerRules& rules) {
-    std::unordered_map<std::string, std::string> all;
+    // Items without a partner by these rules may be paired otherwise: the user did not write N/A.
+    std::map<std::string, std::string> all;
     for (const auto& [candidate, reference] : dumps_.dump_jsons) {
       MSDUMP_TRY(const File candidate_file, File::open(candidate));
       MSDUMP_TRY(const File reference_file, File::open(reference));
@@ -413,13 +376,10 @@ class YamlReader {
                       .with_hint("dump both sides with level mix, for construct.json and stack.json"));
     }
     for (auto& [from, to] : all) content_.tensors.push_back({from, std::move(to), 0});
-    std::sort(content_.tensors.begin(), content_.tensors.end(),
-              [](const NamePair& a, const NamePair& b) { return a.candidate < b.candidate; });
     return {};
   }
 
   std::string_view text_;
-  Lines lines_;
   const NameMapDumps& dumps_;
   NameMapContent content_;
 };

@@ -66,10 +66,8 @@ struct NamePair {
   size_t line = 0;
 };
 
-// Slots by position. No value: slots keep their names.
-struct SlotPairs {
-  std::optional<std::vector<std::pair<std::string, std::string>>> slots;
-};
+// No value: slots keep their names.
+using SlotPairs = std::optional<std::vector<std::pair<std::string, std::string>>>;
 
 struct ApiPair {
   std::string candidate, reference;  // "Functional.softmax", "Torch.softmax"
