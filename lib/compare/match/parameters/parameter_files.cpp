@@ -31,8 +31,18 @@ struct FilePlace {
 struct Checkpoint {
   explicit Checkpoint(const DumpWithGraph& side);
 
-  [[nodiscard]] std::set<int64_t> steps() const;
-  [[nodiscard]] Keys keys() const;
+  [[nodiscard]] std::set<int64_t> steps() const {
+    std::set<int64_t> steps;
+    for (const auto& [file, place] : files) {
+      if (place.step) steps.insert(*place.step);
+    }
+    return steps;
+  }
+  [[nodiscard]] Keys keys() const {
+    Keys keys;
+    for (const TensorRecord& tensor : *dump.tensors) keys.insert(tensor.name.op_name);
+    return keys;
+  }
 
   const DumpWithGraph& dump;
   std::map<FileId, FilePlace> files;         // that are compared
@@ -60,48 +70,22 @@ Checkpoint::Checkpoint(const DumpWithGraph& side) : dump(side) {
   }
 }
 
-std::set<int64_t> Checkpoint::steps() const {
-  std::set<int64_t> steps;
-  for (const auto& [file, place] : files) {
-    if (place.step) steps.insert(*place.step);
-  }
-  return steps;
-}
+enum class Form : uint8_t { kWhole, kWithoutSuffix, kWithoutEnds };
 
-Keys Checkpoint::keys() const {
-  Keys keys;
-  for (const TensorRecord& tensor : *dump.tensors) keys.insert(tensor.name.op_name);
-  return keys;
-}
-
-std::string without_suffix(const std::string& path) {
-  const size_t dot = path.rfind('.');
-  return dot == std::string::npos || path.find('/', dot) != std::string::npos ? path : path.substr(0, dot);
-}
-
-using Form = std::vector<std::string> (*)(const std::vector<std::string>& paths);
-
-std::vector<std::string> as_they_are(const std::vector<std::string>& paths) { return paths; }
-
-std::vector<std::string> without_suffixes(const std::vector<std::string>& paths) {
-  std::vector<std::string> result;
-  std::transform(paths.begin(), paths.end(), std::back_inserter(result), without_suffix);
-  return result;
-}
-
-std::vector<std::string> without_ends(const std::vector<std::string>& paths) {
-  std::vector<std::string> words = without_suffixes(paths);
-  for (std::string& path : words) {
+std::vector<std::string> formed(std::vector<std::string> paths, Form form) {
+  if (form == Form::kWhole) return paths;
+  for (std::string& path : paths) {
+    const size_t dot = path.rfind('.');
+    if (dot != std::string::npos && path.find('/', dot) == std::string::npos) path.resize(dot);
+    if (form == Form::kWithoutSuffix) continue;
     std::replace_if(
         path.begin(), path.end(), [](char c) { return c == '/' || c == '_' || c == '-'; }, '.');
   }
-  return short_names(words);
+  return form == Form::kWithoutEnds ? short_names(paths) : paths;
 }
 
-size_t in_common(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  const std::set<std::string_view> known(a.begin(), a.end()), other(b.begin(), b.end());
-  return static_cast<size_t>(
-      std::count_if(known.begin(), known.end(), [&](std::string_view name) { return other.count(name) > 0; }));
+size_t in_common(const Keys& a, const Keys& b) {
+  return static_cast<size_t>(std::count_if(a.begin(), a.end(), [&](std::string_view key) { return b.contains(key); }));
 }
 
 std::string with_layer(std::string_view key, int64_t first) {
@@ -124,14 +108,10 @@ class FilesOfCheckpoints {
       return is_used && number ? std::to_string(*number) : std::string();
     };
     for (const Side side : kBothSides) {
-      const Checkpoint& own = sides_[side];
+      Checkpoint& own = sides_[side];
       for (const auto& [file, place] : own.files) {
-        ParameterFile& said = result_[side].files[file];
-        said = {text(has_steps, place.step), text(has_ranks, place.rank), {}, place.path};
-        const auto name = own.names.find(place.rest);
-        if (name != own.names.end()) said.name = name->second;
-        const auto first = own.first_layers.find(place.rest);
-        if (first != own.first_layers.end()) said.first_layer = first->second;
+        result_[side].files[file] = {text(has_steps, place.step), text(has_ranks, place.rank), own.names[place.rest],
+                                     place.path, own.first_layers[place.rest]};
       }
     }
     return std::move(result_);
@@ -177,12 +157,12 @@ class FilesOfCheckpoints {
       rests[side].assign(all.begin(), all.end());
     }
     size_t most = 0;
-    for (const Form form : {&as_they_are, &without_suffixes, &without_ends}) {
-      Sides<Paths> formed = {form(rests.a), form(rests.b)};
-      const size_t common = in_common(formed.a, formed.b);
+    for (const Form form : {Form::kWhole, Form::kWithoutSuffix, Form::kWithoutEnds}) {
+      Sides<Paths> paths = {formed(rests.a, form), formed(rests.b, form)};
+      const size_t common = in_common({paths.a.begin(), paths.a.end()}, {paths.b.begin(), paths.b.end()});
       if (common <= most && !names.a.empty()) continue;
       most = common;
-      names = std::move(formed);
+      names = std::move(paths);
     }
     for (const Side side : kBothSides) {
       Checkpoint& own = sides_[side];
@@ -206,12 +186,11 @@ class FilesOfCheckpoints {
   // False if the files are no stages.
   static bool count_stages(Checkpoint& several, const Keys& wanted) {
     std::map<std::string, int64_t> layers;  // of each file
-    for (const TensorRecord& tensor : *several.dump.tensors) {
-      const auto place = several.files.find(tensor.file);
-      if (place == several.files.end()) continue;
-      int64_t& count = layers[place->second.rest];
-      if (const auto layer = layer_in(tensor.name.op_name))
-        count = std::max(count, parse_i64(layer->second).value_or(0) + 1);
+    for (const auto& [rest, keys] : keys_by_file(several)) {
+      int64_t& count = layers[rest];
+      for (const std::string_view key : keys) {
+        if (const auto layer = layer_in(key)) count = std::max(count, parse_i64(layer->second).value_or(0) + 1);
+      }
     }
     Paths order;
     for (const auto& [rest, count] : layers) order.push_back(rest);
@@ -246,13 +225,11 @@ class FilesOfCheckpoints {
   // The first with the most of these keys; empty if none has one.
   static std::string file_like(const Checkpoint& several, const Keys& wanted) {
     std::string best;
-    std::ptrdiff_t most = 0;
+    size_t most = 0;
     for (const auto& [rest, own] : keys_by_file(several)) {
-      const auto common =
-          std::count_if(own.begin(), own.end(), [&](std::string_view key) { return wanted.contains(key); });
-      if (common <= most) continue;
-      most = common;
-      best = rest;
+      const size_t common = in_common(own, wanted);
+      if (common > most) best = rest;
+      most = std::max(most, common);
     }
     return best;
   }

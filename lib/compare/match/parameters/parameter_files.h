@@ -1,11 +1,10 @@
 // ParameterFiles: what the files of two checkpoints say of their parameters besides the keys.
 //
-// Versions and ranks are axes (dump/names/checkpoint_path.h). A single one on each side is compared whatever its number is. Of
-// several versions those are compared that both sides have, or the first of each if they have none in common.
+// A single version or rank on each side is compared whatever its number is. Of several versions those are compared that both sides
+// have, or the first of each if they have none in common.
 //
 // The path of a file is a part of its parameters' names if two files of one version and rank have the same keys, such as one file
-// a layer. What differs between the two sides as a whole is left out. The first of these forms counts in which the two sides have
-// most files in common:
+// a layer. The first of these forms counts in which the two sides have most files in common:
 //   1. the path
 //   2. without the suffix, so that layer_0.pt is layer_0.safetensors
 //   3. without the beginning and the end that all files of a side share, in whole words: net_1-2_10, net_1-3_10 are 2, 3

@@ -24,10 +24,9 @@ std::string with_dots(std::string text) {
 }
 
 std::string common_text(const std::string& name) {
-  const std::string text = with_dots(name);
+  std::string text = with_dots(name);
   const size_t leaf = text.rfind('.') + 1;
-  const std::string_view common = common_leaf(std::string_view(text).substr(leaf));
-  return text.substr(0, leaf) + std::string(common);
+  return text.replace(leaf, std::string::npos, std::string(common_leaf(std::string_view(text).substr(leaf))));
 }
 
 // Consecutive digits in a name.
@@ -96,14 +95,14 @@ std::vector<ParameterName> parameter_names(const std::vector<std::string>& names
     }
   }
   for (size_t i = 0; i < names.size(); ++i) {
-    const auto zeros = from_zero.find(result[i].pattern);
+    const std::set<size_t>& zeros = from_zero[result[i].pattern];
     std::vector<Digits> counting;
     for (size_t k = 0; k < digits[i].size(); ++k) {
-      if (digits[i][k].component || (zeros != from_zero.end() && zeros->second.count(k) > 0))
-        counting.push_back(digits[i][k]);
+      if (!digits[i][k].component && !zeros.contains(k)) continue;
+      counting.push_back(digits[i][k]);
+      result[i].numbers.push_back(digits[i][k].value);
     }
     result[i].pattern = starred(result[i].text, counting);
-    for (const Digits& one : counting) result[i].numbers.push_back(one.value);
   }
   return result;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -25,7 +24,7 @@ void ParameterVersions::add(const std::vector<ComparedParameter>& compared) {
   for (const ComparedParameter& one : compared) {
     ByVersion& found = parameters_[one.name];
     found.resize(size_);
-    found.back() = {one.agrees, one.error};
+    found.back() = one;
   }
   for (auto& [name, found] : parameters_) found.resize(size_);
 }
@@ -64,11 +63,10 @@ std::vector<uint64_t> ParameterVersions::counts() const {
 }
 
 std::vector<ParameterVersions::Group> ParameterVersions::others() const {
-  using Kind = std::tuple<std::optional<size_t>, bool>;
   const size_t most = this->most();
   const auto kind_of = [&](const ByVersion& found) {
     const std::optional<size_t> version = version_of(found, most);
-    return Kind(version, version && found[*version].error == 0);
+    return std::pair(version, version && found[*version].error == 0);
   };
   // Names that begin alike follow each other.
   std::vector<Group> groups;

@@ -45,11 +45,7 @@ class ParameterVersions {
   [[nodiscard]] uint64_t parameters() const { return parameters_.size(); }
 
  private:
-  struct Found {
-    bool agrees = false;
-    double error = std::numeric_limits<double>::infinity();
-  };
-  using ByVersion = std::vector<Found>;
+  using ByVersion = std::vector<ComparedParameter>;
   [[nodiscard]] static std::optional<size_t> nearest(const ByVersion& found);
   [[nodiscard]] static std::optional<size_t> version_of(const ByVersion& found, size_t most);
 

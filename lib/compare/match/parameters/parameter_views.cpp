@@ -116,24 +116,9 @@ TensorView joined_view(const Shape& whole_shape, const JoinedPart& place, const 
   *at = {place.groups, axis.extent / place.groups * axis.stride};
   view.axes.insert(at + 1, {place.extent, axis.stride});
   if (place.transposed) {
-    // The axis of the parts is two axes of the view, or of extent 1.
-    const bool other_first = place.axis > 0;
-    const size_t others = view.axes.size() - 2;
-    if (others == 1) {
-      if (other_first) {
-        std::rotate(view.axes.begin(), view.axes.begin() + 1, view.axes.end());
-      } else {
-        std::rotate(view.axes.begin(), view.axes.begin() + 2, view.axes.end());
-      }
-    } else {
-      // The part is one index of an axis of its own: the two other axes are exchanged.
-      std::vector<TensorView::Axis> rest;
-      for (size_t i = 0; i < view.axes.size(); ++i) {
-        if (i != place.axis && i != place.axis + 1) rest.push_back(view.axes[i]);
-      }
-      std::reverse(rest.begin(), rest.end());
-      view.axes = std::move(rest);
-    }
+    std::reverse(view.axes.begin(), view.axes.end());
+    const auto own = view.axes.end() - static_cast<std::ptrdiff_t>(place.axis) - 2;
+    std::swap(own[0], own[1]);  // the groups stay outside
   }
   view.shape = part;
   return view;
