@@ -22,17 +22,6 @@ bool is_checkpoint(const CompareSide& side) {
 
 ParameterSide::ParameterSide(const CompareSide& side, const NameMap* map, const ParameterFiles* files)
     : side_(side), samples_(*side.index, *side.tensors) {
-  choose(files);
-  std::vector<std::string> renamed = names_;
-  if (map != nullptr && map->renames()) {
-    for (std::string& name : renamed) name = map->path_renamed(name);
-  }
-  parsed_ = parameter_names(renamed);
-  classify();
-  free_.assign(items_.size(), true);
-}
-
-void ParameterSide::choose(const ParameterFiles* files) {
   static const ParameterFile kNoFile;
   const bool checkpoint = is_checkpoint(side_);
   const std::vector<TensorRecord>& all = *side_.tensors;
@@ -60,20 +49,19 @@ void ParameterSide::choose(const ParameterFiles* files) {
     }
     // A dump has a parameter once for each call of its module. The first is what the step began with.
     if (!checkpoint && !known.emplace(place_of(*side_.index, all[i]).rank, name).second) continue;
-    items_.push_back(i);
     const std::string_view key = all[i].name.op_name;
-    shown_names_.push_back(file->tells() && !file->path.empty() ? fmt::format("{}:{}", file->path, key)
-                                                                : file->name_of(key, false));
-    names_.push_back(file->name_of(name, true));
-    files_.push_back(file);
+    const bool with_path = file->tells() && !file->path.empty();
+    items_.push_back({i, file, file->name_of(name, true),
+                      with_path ? fmt::format("{}:{}", file->path, key) : file->name_of(key, false)});
   }
-}
-
-void ParameterSide::classify() {
+  std::vector<std::string> names;
+  for (const Item& item : items_)
+    names.push_back(map != nullptr && map->renames() ? map->path_renamed(item.name) : item.name);
+  parsed_ = parameter_names(names);
   for (uint32_t i = 0; i < size(); ++i) {
     const auto [found, added] = class_names_.try_emplace(parsed_[i].pattern, static_cast<uint32_t>(classes_.size()));
     if (added) classes_.push_back({parsed_[i].pattern, {}});
-    class_of_.push_back(found->second);
+    items_[i].of_class = found->second;
     classes_[found->second].members.try_emplace(parsed_[i].numbers, i);
   }
 }
@@ -83,44 +71,44 @@ std::optional<uint32_t> ParameterSide::class_named(const std::string& pattern) c
   return found == class_names_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<int64_t> ParameterSide::rank(uint32_t item) const { return place_of(*side_.index, record(item)).rank; }
-
 const Shape* ParameterSide::shape(uint32_t item) const {
   const TensorRecord& tensor = record(item);
-  const Shape* const shape = tensor.shape;
-  return shape != nullptr && tensor.has_elements && !tensor.broken && element_count(*shape).value_or(0) > 0 ? shape
-                                                                                                            : nullptr;
+  if (tensor.shape == nullptr || !tensor.has_elements || tensor.broken) return nullptr;
+  return element_count(*tensor.shape).value_or(0) > 0 ? tensor.shape : nullptr;
 }
 
 std::vector<uint32_t> ParameterSide::free_classes() const {
-  std::vector<bool> any(classes_.size(), false);
-  for (uint32_t i = 0; i < size(); ++i) {
-    if (free_[i]) any[class_of_[i]] = true;
+  std::set<uint32_t> found;
+  for (const Item& item : items_) {
+    if (item.is_free) found.insert(item.of_class);
   }
-  std::vector<uint32_t> result;
-  for (uint32_t i = 0; i < any.size(); ++i) {
-    if (any[i]) result.push_back(i);
+  return {found.begin(), found.end()};
+}
+
+std::vector<uint32_t> ParameterSide::free_members(uint32_t of_class) const {
+  std::vector<uint32_t> found;
+  for (const auto& [numbers, item] : classes_[of_class].members) {
+    if (is_free(item)) found.push_back(item);
   }
-  return result;
+  return found;
 }
 
 uint32_t ParameterSide::free_member(uint32_t of_class, const std::vector<int64_t>& numbers) const {
   const auto found = classes_[of_class].members.find(numbers);
-  return found == classes_[of_class].members.end() || !free_[found->second] ? kNoItem : found->second;
+  return found == classes_[of_class].members.end() || !is_free(found->second) ? kNoItem : found->second;
 }
 
 void ParameterLinks::add(ParameterLink link) {
-  if (link.a != kNoItem) a_.take(link.a);
-  if (link.b != kNoItem) b_.take(link.b);
+  for (const Side side : kBothSides) {
+    if (link.items[side] != kNoItem) of(side).take(link.items[side]);
+  }
   links_.push_back(std::move(link));
 }
 
-void ParameterLinks::tell(const std::string& kind, const std::string& text, uint64_t count) {
+void ParameterLinks::tell(const std::string& kind, const std::string& text) {
   const auto [place, added] = places_.try_emplace({kind, text}, told_.size());
   if (added) told_.push_back({kind, text, 0});
-  told_[place->second].count += count;
+  ++told_[place->second].count;
 }
-
-std::vector<FoundRelation> ParameterLinks::told() const { return told_; }
 
 }  // namespace msdump

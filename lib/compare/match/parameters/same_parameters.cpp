@@ -1,12 +1,9 @@
 #include "compare/match/parameters/same_parameters.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,23 +27,9 @@ constexpr ReachedLimit kPairsLimit = {"parameters_of_a_shape", kMostPairs,
 constexpr ReachedLimit kViewsLimit = {"parameter_views", kMostViews,
                                       "not all parameters were looked for transposed or with rows in another order"};
 
-using Numbered = std::function<std::string(uint32_t)>;
-
-// Up to kFewTried of the items, from all parts of the list.
-template <class Item>
-std::vector<Item> spread(const std::vector<Item>& all) {
-  if (all.size() <= kFewTried) return all;
-  std::vector<Item> some;
-  for (size_t i = 0; i < kFewTried; ++i) some.push_back(all[i * (all.size() - 1) / (kFewTried - 1)]);
-  return some;
-}
-
-std::string with_rank(const std::optional<int64_t>& rank, std::string_view name) {
-  return rank ? fmt::format("{} {}", *rank, name) : std::string(name);
-}
-
 // The items by their names. A name that occurs twice has kNoItem.
-std::unordered_map<std::string, uint32_t> free_names(const ParameterSide& side, const Numbered& name) {
+template <class Name>
+std::unordered_map<std::string, uint32_t> free_names(const ParameterSide& side, const Name& name) {
   std::unordered_map<std::string, uint32_t> names;
   for (uint32_t i = 0; i < side.size(); ++i) {
     if (!side.is_free(i)) continue;
@@ -96,21 +79,23 @@ void SameParameters::by_name() {
   // A single rank on each side is compared whatever its number is.
   const auto has_several_ranks = [](const ParameterSide& side) {
     for (uint32_t i = 1; i < side.size(); ++i) {
-      if (side.rank(i) != side.rank(0)) return true;
+      if (side.place(i).rank != side.place(0).rank) return true;
     }
     return false;
   };
   const bool ranked = has_several_ranks(a_) || has_several_ranks(b_);
   const auto by = [&](const std::function<std::string(const ParameterSide&, uint32_t)>& name) {
     const auto full = [&](const ParameterSide& side) {
-      return [&](uint32_t i) { return with_rank(ranked ? side.rank(i) : std::nullopt, name(side, i)); };
+      return [&](uint32_t i) {
+        const auto rank = ranked ? side.place(i).rank : std::nullopt;
+        return rank ? fmt::format("{} {}", *rank, name(side, i)) : name(side, i);
+      };
     };
     const auto names_a = free_names(a_, full(a_)), names_b = free_names(b_, full(b_));
     for (uint32_t i = 0; i < a_.size(); ++i) {
-      if (!a_.is_free(i)) continue;
       const std::string own = full(a_)(i);
       const auto found = names_b.find(own);
-      if (found != names_b.end() && found->second != kNoItem && names_a.at(own) == i && b_.is_free(found->second))
+      if (a_.is_free(i) && found != names_b.end() && found->second != kNoItem && names_a.at(own) == i)
         link(i, found->second, PairedBy::kName, {});
     }
   };
@@ -158,13 +143,10 @@ void SameParameters::by_wrapper() {
 }
 
 void SameParameters::by_module() {
-  std::map<std::pair<uint32_t, uint32_t>, bool> seen;  // classes that are partners
   std::map<std::string_view, std::string_view> modules;
   for (const ParameterLink& one : links_.all()) {
-    if (one.a == kNoItem || one.b == kNoItem || one.part > 0) continue;
-    if (!seen.try_emplace({a_.class_of(one.a), b_.class_of(one.b)}, true).second) continue;
-    modules.try_emplace(parts_of(a_.classes()[a_.class_of(one.a)].pattern).module,
-                        parts_of(b_.classes()[b_.class_of(one.b)].pattern).module);
+    if (one.is_pair() && one.part == 0)
+      modules.try_emplace(parts_of(a_.pattern(one.items.a)).module, parts_of(b_.pattern(one.items.b)).module);
   }
   std::map<std::pair<std::string_view, std::string_view>, uint32_t> free_b;
   for (const uint32_t b : b_.free_classes()) {
@@ -184,22 +166,14 @@ void SameParameters::by_module() {
 
 double SameParameters::likeness_of_values(uint32_t a, uint32_t b) {
   if (is_constant(a_.values(a))) return 0;
-  return likeness({a_.samples(), a_.tensor(a)}, {b_.samples(), b_.tensor(b)}).value_or(0);
-}
-
-double SameParameters::likeness_of_rows(uint32_t a, uint32_t b) {
-  const Shape &shape_a = *a_.shape(a), &shape_b = *b_.shape(b);
-  const int64_t rows = std::min(shape_a[0], shape_b[0]);
-  const auto values_a = a_.samples().of(a_.tensor(a), first_rows(shape_a, 0, rows));
-  const auto values_b = b_.samples().of(b_.tensor(b), first_rows(shape_b, 0, rows));
-  return is_constant(values_a) ? 0 : likeness(values_a, values_b).value_or(0);
+  return likeness(a_.sampled(a), b_.sampled(b)).value_or(0);
 }
 
 std::optional<SameParameters::Relation> SameParameters::relation_of_views(uint32_t a, uint32_t b,
                                                                           const std::vector<NamedView>& views) {
   views_left_ -= std::min(views_left_, views.size() + 1);
   if (views_left_ == 0) links_.limits.insert(kViewsLimit);
-  const auto found = nearest_view({a_.samples(), a_.tensor(a)}, {b_.samples(), b_.tensor(b)}, views);
+  const auto found = nearest_view(a_.sampled(a), b_.sampled(b), views);
   return found ? std::optional(Relation{found->likeness, views[found->place].text}) : std::nullopt;
 }
 
@@ -217,8 +191,11 @@ std::optional<SameParameters::Relation> SameParameters::relation(uint32_t a, uin
     if (auto turned = relation_of_views(a, b, permuted_views(*shape_a, *shape_b))) return turned;
   }
   if (!has_more_rows(*shape_a, *shape_b)) return std::nullopt;
-  const double rows = likeness_of_rows(a, b);
-  return rows >= kAlike ? std::optional(Relation{rows, {}}) : std::nullopt;
+  const int64_t rows = std::min(shape_a->front(), shape_b->front());
+  const auto values_a = a_.samples().of(a_.tensor(a), first_rows(*shape_a, 0, rows));
+  const auto values_b = b_.samples().of(b_.tensor(b), first_rows(*shape_b, 0, rows));
+  const double alike = is_constant(values_a) ? 0 : likeness(values_a, values_b).value_or(0);
+  return alike >= kAlike ? std::optional(Relation{alike, {}}) : std::nullopt;
 }
 
 bool SameParameters::may_belong(uint32_t a, uint32_t b, bool regrouped) const {
@@ -228,30 +205,13 @@ bool SameParameters::may_belong(uint32_t a, uint32_t b, bool regrouped) const {
          (!regrouped && has_more_rows(*shape_a, *shape_b));
 }
 
-std::vector<SameParameters::Items> SameParameters::common(uint32_t a, uint32_t b) const {
-  std::vector<Items> all;
-  for (const auto& [numbers, item] : a_.classes()[a].members) {
-    const uint32_t other = a_.is_free(item) ? b_.free_member(b, numbers) : kNoItem;
-    if (other != kNoItem && links_.may_link(item, other)) all.emplace_back(item, other);
-  }
-  return all;
-}
-
-std::vector<uint32_t> SameParameters::spread_members(uint32_t a) const {
-  std::vector<uint32_t> all;
-  for (const auto& [numbers, item] : a_.classes()[a].members) {
-    if (a_.is_free(item)) all.push_back(item);
-  }
-  return spread(all);
-}
-
-std::vector<SameParameters::Items> SameParameters::probes(const std::vector<uint32_t>& of_a, uint32_t b) const {
+std::vector<SameParameters::Items> SameParameters::common(const std::vector<uint32_t>& of_a, uint32_t b) const {
   std::vector<Items> all;
   for (const uint32_t item : of_a) {
     const uint32_t other = b_.free_member(b, a_.parsed(item).numbers);
     if (other != kNoItem && links_.may_link(item, other)) all.emplace_back(item, other);
   }
-  return spread(all);
+  return all;
 }
 
 double SameParameters::likeness_of_names(uint32_t class_a, uint32_t class_b) const {
@@ -270,11 +230,11 @@ void SameParameters::by_values(bool regrouped) {
   std::vector<RatedPair> candidates;
   std::vector<std::string> texts;
   for (const uint32_t a : free_a) {
-    const std::vector<uint32_t> members = spread_members(a);
+    const std::vector<uint32_t> members = spread(a_.free_members(a));
     for (const uint32_t b : free_b) {
       double least = 1;
       std::optional<std::string> text;
-      for (const auto& [one, other] : probes(members, b)) {
+      for (const auto& [one, other] : spread(common(members, b))) {
         if (!may_belong(one, other, regrouped)) break;
         auto found = relation(one, other, regrouped);
         // A member that differs in this layer says nothing about the others.
@@ -292,22 +252,19 @@ void SameParameters::by_values(bool regrouped) {
 }
 
 void SameParameters::one_by_one() {
-  std::map<Shape, std::pair<std::vector<uint32_t>, std::vector<uint32_t>>> by_size;
-  const auto collect = [&](const ParameterSide& side,
-                           std::vector<uint32_t> std::pair<std::vector<uint32_t>, std::vector<uint32_t>>::*items) {
-    for (uint32_t i = 0; i < side.size(); ++i) {
-      if (side.is_free(i) && side.shape(i) != nullptr)
-        (by_size[sorted(without_ones(*side.shape(i)))].*items).push_back(i);
+  std::map<Shape, Sides<std::vector<uint32_t>>> by_size;
+  for (const Side side : kBothSides) {
+    const ParameterSide& own = links_.of(side);
+    for (uint32_t i = 0; i < own.size(); ++i) {
+      if (own.is_free(i) && own.shape(i) != nullptr) by_size[sorted(without_ones(*own.shape(i)))][side].push_back(i);
     }
-  };
-  collect(a_, &std::pair<std::vector<uint32_t>, std::vector<uint32_t>>::first);
-  collect(b_, &std::pair<std::vector<uint32_t>, std::vector<uint32_t>>::second);
+  }
   for (const auto& [shape, items] : by_size) {
-    if (!may_compare(items.first.size(), items.second.size(), kPairsLimit)) continue;
+    if (!may_compare(items.a.size(), items.b.size(), kPairsLimit)) continue;
     std::vector<RatedPair> candidates;
     std::vector<std::string> texts;
-    for (const uint32_t a : items.first) {
-      for (const uint32_t b : items.second) {
+    for (const uint32_t a : items.a) {
+      for (const uint32_t b : items.b) {
         auto found = links_.may_link(a, b) ? relation(a, b, false) : std::nullopt;
         if (!found) continue;
         candidates.push_back({found->likeness, a, b, likeness_of_names(a_.class_of(a), b_.class_of(b)),
@@ -329,9 +286,9 @@ void SameParameters::by_shape() {
   std::vector<RatedPair> candidates;
   std::unordered_map<uint32_t, size_t> of_a, of_b;  // partners by shape
   for (const uint32_t a : free_a) {
-    const std::vector<uint32_t> members = spread_members(a);
+    const std::vector<uint32_t> members = spread(a_.free_members(a));
     for (const uint32_t b : free_b) {
-      const std::vector<Items> items = probes(members, b);
+      const std::vector<Items> items = spread(common(members, b));
       const bool fits = !items.empty() && std::all_of(items.begin(), items.end(), [&](const Items& one) {
         return a_.shape(one.first) != nullptr && b_.shape(one.second) != nullptr &&
                without_ones(*a_.shape(one.first)) == without_ones(*b_.shape(one.second));
@@ -356,14 +313,18 @@ void SameParameters::by_shape() {
 
 // ---- links
 
-std::optional<TensorView> SameParameters::view(uint32_t a, uint32_t b, const std::string& text) const {
-  if (text.empty()) return std::nullopt;
+void SameParameters::take_view(ParameterLink& link, const std::string& text) {
+  if (text.empty()) return;
+  const auto [a, b] = link.items;
   for (const auto views : {&permuted_views, &regrouped_views}) {
     for (NamedView& one : views(*a_.shape(a), *b_.shape(b))) {
-      if (one.text == text) return std::move(one.view);
+      if (one.text != text) continue;
+      link.views.a = std::move(one.view);
+      link.note = text;
+      links_.tell("transposed", fmt::format("{}: {}", a_.pattern(a), text));
+      return;
     }
   }
-  return std::nullopt;
 }
 
 void SameParameters::link(uint32_t a, uint32_t b, PairedBy how, const std::string& text) {
@@ -373,37 +334,31 @@ void SameParameters::link(uint32_t a, uint32_t b, PairedBy how, const std::strin
   if (text.empty() && known && without_ones(*shape_a) != without_ones(*shape_b)) {
     if (const auto found = relation_of_views(a, b, permuted_views(*shape_a, *shape_b))) relation_text = found->text;
   }
-  ParameterLink link{a, b, how};
-  if (known) link.view_a = view(a, b, relation_text);
-  if (link.view_a) link.note = relation_text;
-  const std::string &name_a = a_.classes()[a_.class_of(a)].pattern, &name_b = b_.classes()[b_.class_of(b)].pattern;
-  if (link.view_a) links_.tell("transposed", fmt::format("{}: {}", name_a, relation_text), 1);
+  ParameterLink link{{a, b}, how};
+  if (known) take_view(link, relation_text);
   if (how != PairedBy::kName && how != PairedBy::kUser)
-    links_.tell("renamed", fmt::format("{} = {}", name_a, name_b), 1);
+    links_.tell("renamed", fmt::format("{} = {}", a_.pattern(a), b_.pattern(b)));
   links_.add(std::move(link));
 }
 
 void SameParameters::link_classes(uint32_t a, uint32_t b, PairedBy how, const std::string& relation_text) {
-  for (const auto& [one, other] : common(a, b)) link(one, other, how, relation_text);
+  for (const auto& [one, other] : common(a_.free_members(a), b)) link(one, other, how, relation_text);
 }
 
 void SameParameters::turn_squares() {
   std::vector<ParameterLink>& all = links_.all();
   const bool any = std::any_of(all.begin(), all.end(), [](const ParameterLink& one) {
-    return one.view_a && one.part == 0 && one.note.starts_with("transposed");
+    return one.views.a && one.part == 0 && one.note.starts_with("transposed");
   });
   if (!any) return;
   for (ParameterLink& one : all) {
-    if (one.a == kNoItem || one.b == kNoItem || one.view_a || one.view_b) continue;
-    const Shape *const shape_a = a_.shape(one.a), *const shape_b = b_.shape(one.b);
+    if (!one.is_pair() || one.views.a || one.views.b) continue;
+    const auto [a, b] = one.items;
+    const Shape *const shape_a = a_.shape(a), *const shape_b = b_.shape(b);
     if (shape_a == nullptr || shape_b == nullptr || without_ones(*shape_a) != without_ones(*shape_b)) continue;
     const auto views = permuted_views(*shape_a, *shape_b);
-    if (views.empty() || is_constant(a_.values(one.a)) || likeness_of_values(one.a, one.b) >= kAlike) continue;
-    const auto found = relation_of_views(one.a, one.b, views);
-    if (!found) continue;
-    one.view_a = view(one.a, one.b, found->text);
-    one.note = found->text;
-    links_.tell("transposed", fmt::format("{}: {}", a_.classes()[a_.class_of(one.a)].pattern, found->text), 1);
+    if (views.empty() || is_constant(a_.values(a)) || likeness_of_values(a, b) >= kAlike) continue;
+    if (const auto found = relation_of_views(a, b, views)) take_view(one, found->text);
   }
 }
 

@@ -15,15 +15,26 @@
 #include <utility>
 #include <vector>
 
+#include "compare/limits.h"
 #include "compare/match/parameters/parameter_side.h"
 
 namespace msdump {
+
+// Up to kFewTried of the items, from all parts of the list.
+template <class Item>
+[[nodiscard]] std::vector<Item> spread(const std::vector<Item>& all) {
+  if (all.size() <= kFewTried) return all;
+  std::vector<Item> some;
+  for (size_t i = 0; i < kFewTried; ++i) some.push_back(all[i * (all.size() - 1) / (kFewTried - 1)]);
+  return some;
+}
 
 inline constexpr size_t kMostViews = size_t{1} << 19;  // views that may be tried: some seconds
 
 class SameParameters {
  public:
-  explicit SameParameters(ParameterLinks& links) : links_(links), a_(links.a()), b_(links.b()) {}
+  explicit SameParameters(ParameterLinks& links)
+      : links_(links), a_(links.of(Side::kCandidate)), b_(links.of(Side::kReference)) {}
 
   void by_map(const NameMap& map);
   void by_name();
@@ -45,15 +56,12 @@ class SameParameters {
   [[nodiscard]] std::optional<Relation> relation_of_views(uint32_t a, uint32_t b, const std::vector<NamedView>& views);
   // 0 if the values prove nothing.
   [[nodiscard]] double likeness_of_values(uint32_t a, uint32_t b);
-  [[nodiscard]] double likeness_of_rows(uint32_t a, uint32_t b);
-  [[nodiscard]] std::optional<TensorView> view(uint32_t a, uint32_t b, const std::string& text) const;
+  // Gives the link the view with this text, if there is one.
+  void take_view(ParameterLink& link, const std::string& text);
 
   using Items = std::pair<uint32_t, uint32_t>;
-  // Free members of two classes with the same numbers.
-  [[nodiscard]] std::vector<Items> common(uint32_t a, uint32_t b) const;
-  // A few free members of a class, and those with the same numbers in another class.
-  [[nodiscard]] std::vector<uint32_t> spread_members(uint32_t a) const;
-  [[nodiscard]] std::vector<Items> probes(const std::vector<uint32_t>& of_a, uint32_t b) const;
+  // These items, and the free members of a class with the same numbers.
+  [[nodiscard]] std::vector<Items> common(const std::vector<uint32_t>& of_a, uint32_t b) const;
   [[nodiscard]] bool may_belong(uint32_t a, uint32_t b, bool regrouped) const;  // by shape
   void link(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
   void link_classes(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
