@@ -42,6 +42,27 @@ Status read_elements(HostTensor& tensor, std::span<const int64_t> positions, dou
   return {};
 }
 
+std::vector<double> sample_of(const DumpIndex& index, const TensorRecord& record) {
+  auto tensor = HostTensor::open(index, record, {});
+  if (!tensor || !can_sample(tensor->dtype())) return {};
+  const std::vector<int64_t> positions = sample_positions(tensor->count());
+  std::vector<double> values(positions.size());
+  return read_elements(*tensor, positions, values.data()) ? values : std::vector<double>();
+}
+
+std::vector<double> elements_of(const DumpIndex& index, const TensorRecord& record, const CancelToken& cancel) {
+  auto tensor = HostTensor::open(index, record, {});
+  if (!tensor || !can_sample(tensor->dtype())) return {};
+  std::vector<double> values;
+  const Status read = for_each_slab(*tensor, cancel, [&](std::span<const std::byte> bytes, int64_t count) {
+    const size_t before = values.size();
+    values.resize(before + static_cast<size_t>(count));
+    kernels::widen_to(tensor->dtype(), DType::kFloat64, bytes.data(), count,
+                      reinterpret_cast<std::byte*>(values.data() + before));
+  });
+  return read ? values : std::vector<double>();
+}
+
 HostTensor* TensorSamples::opened(RecordId tensor) {
   if (last_tensor_ == tensor) return last_ ? &*last_ : nullptr;
   last_tensor_ = tensor;

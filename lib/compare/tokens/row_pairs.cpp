@@ -12,18 +12,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "base/text.h"
-#include "compare/pair/pair_reader.h"
 #include "compare/sample/tensor_samples.h"
 #include "compare/tokens/input_meaning.h"
 #include "compare/tokens/token_errors.h"
 #include "compare/tokens/token_view.h"
-#include "kernels/pair/pair_dtype.h"
 #include "msprobe/module_path.h"
 #include "msprobe/names.h"
 
@@ -36,17 +36,16 @@ bool same_without_ones(const Shape* a, const Shape* b) {
   return a != nullptr && b != nullptr && without_ones(*a) == without_ones(*b);
 }
 
-int64_t elements(std::span<const int64_t> extents) {
-  int64_t count = 1;
-  for (const int64_t extent : extents) count *= extent;
-  return count;
-}
-
 class RowPairs {
  public:
   RowPairs(TokenView& view, Pairing& pairing, const CancelToken& cancel)
       : view_(view), pairing_(pairing), cancel_(cancel), of_op_(pairing.operators.size()) {
     for (const TensorPair& pair : pairing.tensors) of_op_[pair.op].push_back(pair);
+    for (const Side side : kBothSides) {
+      const std::vector<SequencedOp>& all = pairing.operators_of(side);
+      has_backward_[side] =
+          std::any_of(all.begin(), all.end(), [](const SequencedOp& op) { return is_backward(op.name); });
+    }
   }
 
   Status run() {
@@ -80,7 +79,8 @@ class RowPairs {
            kind_of(record(side, tensor).name.dtype) == DTypeKind::kFloat;
   }
   [[nodiscard]] int64_t size_of(Side side, RecordId tensor) const {
-    return elements(view_.of(side).extents_of_row(tensor));
+    const std::span<const int64_t> extents = view_.of(side).extents_of_row(tensor);
+    return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
   }
 
   [[nodiscard]] std::vector<RecordId> activations(Side side, const std::vector<TensorPair>& pairs, Io io) const {
@@ -92,15 +92,11 @@ class RowPairs {
     return found;
   }
 
-  // A sample of rows that both tensors have. None if one cannot be read.
   [[nodiscard]] std::vector<double> sample(Side side, RecordId tensor) const {
-    const CompareSide own = view_.of(side).side();
-    auto opened = HostTensor::open(*own.index, record(side, tensor), {});
-    if (!opened || !can_sample(opened->dtype())) return {};
-    const std::vector<int64_t> positions = sample_positions(opened->count());
-    std::vector<double> values(positions.size());
-    if (!read_elements(*opened, positions, values.data())) return {};
-    return values;
+    return sample_of(*view_.of(side).side().index, record(side, tensor));
+  }
+  [[nodiscard]] std::vector<double> values_of(Side side, RecordId tensor) const {
+    return elements_of(*view_.of(side).side().index, record(side, tensor), cancel_);
   }
 
   [[nodiscard]] static bool have_same_values(const std::vector<double>& a, const std::vector<double>& b) {
@@ -148,33 +144,19 @@ class RowPairs {
       return std::find(all.begin(), all.end(), one) != all.end();
     };
     std::vector<TensorPair> result;
-    const auto alone = [&](Side side, RecordId tensor, Alone reason) {
-      TensorPair& one = result.emplace_back();
-      one[side] = tensor;
-      one.op = op;
-      one.alone = reason;
-    };
     for (const TensorPair& pair : pairs) {
       const bool moved_a = is_in(of_a, pair.a), moved_b = is_in(of_b, pair.b);
       if (!moved_a && !moved_b) {
         result.push_back(pair);
         continue;
       }
-      if (pair.a != kNoId && !moved_a) alone(Side::kCandidate, pair.a, why);
-      if (pair.b != kNoId && !moved_b) alone(Side::kReference, pair.b, why);
-      if (moved_b) {
-        const auto found = partner.find(pair.b);
-        if (found == partner.end()) {
-          alone(Side::kReference, pair.b, why);
-        } else {
-          TensorPair& one = result.emplace_back();
-          one.a = found->second;
-          one.b = pair.b;
-          one.op = op;
-        }
-      }
+      const auto found = moved_b ? partner.find(pair.b) : partner.end();
       const auto is_partner = [&](const auto& one) { return one.second == pair.a; };
-      if (moved_a && std::none_of(partner.begin(), partner.end(), is_partner)) alone(Side::kCandidate, pair.a, why);
+      if (pair.a != kNoId && !moved_a) result.push_back({{{pair.a, {}}}, op, why});
+      if (found != partner.end()) result.push_back({{{found->second, pair.b}}, op});
+      if (found == partner.end() && pair.b != kNoId) result.push_back({{{{}, pair.b}}, op, why});
+      if (moved_a && std::none_of(partner.begin(), partner.end(), is_partner))
+        result.push_back({{{pair.a, {}}}, op, why});
     }
     std::stable_sort(result.begin(), result.end(), [&](const TensorPair& x, const TensorPair& y) {
       return io_of(x) == Io::kInput && io_of(y) == Io::kOutput;
@@ -202,19 +184,16 @@ class RowPairs {
   bool arrange(std::vector<TensorPair>& pairs, Io io) {
     const std::vector<RecordId> a = activations(Side::kCandidate, pairs, io),
                                 b = activations(Side::kReference, pairs, io);
-    const auto sizes_differ = [&] {
-      return std::any_of(pairs.begin(), pairs.end(), [&](const TensorPair& pair) {
-        return pair.is_paired() && is_activation(Side::kCandidate, pair.a) && is_activation(Side::kReference, pair.b) &&
-               size_of(Side::kCandidate, pair.a) != size_of(Side::kReference, pair.b);
-      });
-    };
+    const bool sizes_differ = std::any_of(pairs.begin(), pairs.end(), [&](const TensorPair& pair) {
+      return is_activation(Side::kCandidate, pair.a) && is_activation(Side::kReference, pair.b) &&
+             size_of(Side::kCandidate, pair.a) != size_of(Side::kReference, pair.b);
+    });
     const bool is_other =
         is_other_module(pairs.front().op) && !has_one_number(activations(Side::kReference, pairs, Io::kOutput));
-    if (!is_other && a.size() == b.size() && a.size() <= 1 && !(a.size() == 1 && sizes_differ())) {
+    if (!is_other && a.size() == b.size() && (a.empty() || !sizes_differ)) {
       if (a.size() == 1) pair_as(pairs, a, b, {{b[0], a[0]}}, Alone::kOtherRows);
       return false;
     }
-    if (!is_other && a.size() == b.size() && !sizes_differ()) return false;
     if (io == Io::kInput && pair_residual(pairs)) return true;
     // Two modules with different inputs compute different things, even if they have one name, so values pair their outputs, too.
     const bool all = io == Io::kInput && (a.size() == b.size() || is_other);
@@ -258,58 +237,46 @@ class RowPairs {
     pair_as(pairs, a, b, partner, Alone::kOtherRows);
   }
 
-  [[nodiscard]] bool is_of_pass(Side side, RecordId tensor) const {
-    const NameFacts& name = record(side, tensor).name;
-    return kind_of(name.dtype) != DTypeKind::kFloat && meaning_of(name) != Meaning::kUnknown;
+  // kUnknown for all but the integer inputs of a pass.
+  [[nodiscard]] Meaning meaning_in_pass(Side side, RecordId tensor) const {
+    const bool is_integer = tensor != kNoId && kind_of(record(side, tensor).name.dtype) != DTypeKind::kFloat;
+    return is_integer ? meaning_of(record(side, tensor).name) : Meaning::kUnknown;
   }
 
   // Rule 4: parts others, and pairs the positions that lie by themselves, as a dumper saves them.
   void pair_inputs_of_passes() {
-    Sides<OperatorId> alone;
     Sides<RecordId> positions;
+    OperatorId op;  // of the reference's
     for (std::vector<TensorPair>& pairs : of_op_) {
       std::vector<TensorPair> kept;
       for (const TensorPair& pair : pairs) {
-        const bool of_a = pair.a != kNoId && is_of_pass(Side::kCandidate, pair.a);
-        const bool of_b = pair.b != kNoId && is_of_pass(Side::kReference, pair.b);
-        const Meaning meaning_a = of_a ? meaning_of(record(Side::kCandidate, pair.a).name) : Meaning::kUnknown;
-        const Meaning meaning_b = of_b ? meaning_of(record(Side::kReference, pair.b).name) : Meaning::kUnknown;
-        const bool compared =
-            meaning_a == meaning_b && (meaning_a == Meaning::kIds || meaning_a == Meaning::kPositions);
-        if ((!of_a && !of_b) || !pair.is_paired() || compared) {
+        const Meaning a = meaning_in_pass(Side::kCandidate, pair.a), b = meaning_in_pass(Side::kReference, pair.b);
+        const bool compared = a == b && (a == Meaning::kIds || a == Meaning::kPositions || a == Meaning::kUnknown);
+        if (!pair.is_paired() || compared) {
           kept.push_back(pair);
         } else {
-          for (const Side side : kBothSides) {
-            TensorPair& one = kept.emplace_back(pair);
-            one[opposite(side)] = kNoId;
-            one.alone = Alone::kOtherRows;
-          }
+          add_parted(pair, Alone::kOtherRows, kept);
         }
       }
       for (const TensorPair& pair : kept) {
         for (const Side side : kBothSides) {
-          if (pair.is_paired() || pair[side] == kNoId || !is_of_pass(side, pair[side]) || positions[side] != kNoId)
-            continue;
-          const NameFacts& name = record(side, pair[side]).name;
-          if (meaning_of(name) != Meaning::kPositions || name.io != Io::kOutput || !view_.of(side).has_rows(pair[side]))
+          if (pair.is_paired() || positions[side] != kNoId ||
+              meaning_in_pass(side, pair[side]) != Meaning::kPositions ||
+              record(side, pair[side]).name.io != Io::kOutput || !view_.of(side).has_rows(pair[side]))
             continue;
           positions[side] = pair[side];
-          alone[side] = pair.op;
+          if (side == Side::kReference) op = pair.op;
         }
       }
       pairs = std::move(kept);
     }
     if (positions.a == kNoId || positions.b == kNoId) return;
-    TensorPair pair;
-    pair.a = positions.a;
-    pair.b = positions.b;
-    pair.op = alone.b;
     for (std::vector<TensorPair>& pairs : of_op_) {
       std::erase_if(pairs, [&](const TensorPair& one) {
         return (one.a == positions.a && one.b == kNoId) || (one.b == positions.b && one.a == kNoId);
       });
     }
-    of_op_[alone.b].push_back(pair);
+    of_op_[op].push_back({{positions}, op});
   }
 
   // Rule 5.
@@ -401,30 +368,12 @@ class RowPairs {
     size_t i = 0;
     for (const CommonRows& one : intersection(view_.a->rows_of(pair.a), view_.b->rows_of(pair.b))) {
       for (int64_t row = one.first; row < one.first + one.count; ++row, ++i) {
-        if ((a[i] == 0) != (b[i] == 0)) continue;
-        if (!rows.empty() && rows.back().first + rows.back().count == row) {
-          ++rows.back().count;
-        } else {
-          rows.push_back({row, 1});
-        }
+        if ((a[i] == 0) == (b[i] == 0)) append({row, 1}, rows);
       }
     }
     if (rows.empty()) return;
     view_.a->restrict_to(pair.a, rows);
     view_.b->restrict_to(pair.b, rows);
-  }
-
-  [[nodiscard]] std::vector<double> values_of(Side side, RecordId tensor) const {
-    auto opened = HostTensor::open(*view_.of(side).side().index, record(side, tensor), {});
-    if (!opened || !can_sample(opened->dtype())) return {};
-    std::vector<double> values;
-    const Status read = for_each_slab(*opened, cancel_, [&](std::span<const std::byte> bytes, int64_t count) {
-      const size_t before = values.size();
-      values.resize(before + static_cast<size_t>(count));
-      kernels::widen_to(opened->dtype(), DType::kFloat64, bytes.data(), count,
-                        reinterpret_cast<std::byte*>(values.data() + before));
-    });
-    return read ? values : std::vector<double>();
   }
 
   Status settle(const TensorPair& pair) {
@@ -433,38 +382,25 @@ class RowPairs {
       const Side side = pair.present_side();
       const SequencedOpId op = pairing_.operators[pair.op][side];
       if (pair.alone == Alone::kUnknown && op != kNoId && is_backward(pairing_.operators_of(side)[op].name) &&
-          !has_backward(opposite(side)))
+          !has_backward_[opposite(side)])
         kept.alone = Alone::kBackward;
       return {};
     }
     MSDUMP_TRY(const bool compared, is_comparable(pair));
     if (compared) {
       pairing_.tensors.push_back(pair);
-      return {};
-    }
-    ++view_.rows_unmapped;
-    for (const Side side : kBothSides) {
-      TensorPair& alone = pairing_.tensors.emplace_back(pair);
-      alone[opposite(side)] = kNoId;
-      alone.alone = Alone::kOtherRows;
+    } else {
+      ++view_.rows_unmapped;
+      add_parted(pair, Alone::kOtherRows, pairing_.tensors);
     }
     return {};
-  }
-
-  [[nodiscard]] bool has_backward(Side side) {
-    if (!has_backward_[side]) {
-      const std::vector<SequencedOp>& all = pairing_.operators_of(side);
-      has_backward_[side] =
-          std::any_of(all.begin(), all.end(), [](const SequencedOp& op) { return is_backward(op.name); });
-    }
-    return *has_backward_[side];
   }
 
   TokenView& view_;
   Pairing& pairing_;
   const CancelToken& cancel_;
   std::vector<std::vector<TensorPair>> of_op_;
-  Sides<std::optional<bool>> has_backward_;
+  Sides<bool> has_backward_ = {};
 };
 
 }  // namespace

@@ -11,9 +11,11 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "compare/limits.h"
 #include "compare/pair/pair_reader.h"
+#include "compare/sample/tensor_samples.h"
 #include "compare/tokens/input_meaning.h"
 #include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
@@ -57,6 +59,8 @@ struct RowErrors {
   std::vector<bool> reordered;  // of router's logits: the largest are others, or in another order
 };
 
+double median(std::vector<double> values) { return quantile_of_unsorted(values, 0.5); }
+
 bool order_differs(std::span<const double> a, std::span<const double> b) {
   const auto order_of = [](std::span<const double> values) {
     std::vector<size_t> order(values.size());
@@ -69,7 +73,7 @@ bool order_differs(std::span<const double> a, std::span<const double> b) {
   return order_of(a) != order_of(b);
 }
 
-// The error of each row of a pair; none if they hold the same numbers in another order. And for the logits of a router whether it chooses other experts.
+// The errors of a pair; none if they hold the same numbers in another order.
 Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const TensorRecord& a, const DumpIndex& index_b,
                              const TensorRecord& b, const CancelToken& cancel) {
   MSDUMP_TRY(HostPair pair, open_pair(index_a, a, index_b, b));
@@ -106,17 +110,12 @@ Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const Ten
       row_b.clear();
     }
   }));
-  std::vector<double> sizes = largest;
-  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
-  std::nth_element(sizes.begin(), middle, sizes.end());
+  const double usual = median(largest);
   for (size_t row = 0; row < rows; ++row) {
     // Rows of small numbers have the rounding of what they were made of.
-    if (const double unit = std::max(largest[row], *middle); unit > 0) errors[row] /= unit;
+    if (const double unit = std::max(largest[row], usual); unit > 0) errors[row] /= unit;
   }
-  std::vector<double> usual = errors;
-  const auto usual_error = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
-  std::nth_element(usual.begin(), usual_error, usual.end());
-  if (keeps_all && *usual_error > kSameValues && have_same_elements(all_a, all_b, static_cast<size_t>(size)))
+  if (keeps_all && median(errors) > kSameValues && have_same_elements(all_a, all_b, static_cast<size_t>(size)))
     return RowErrors();
   return result;
 }
@@ -130,7 +129,7 @@ bool is_router(std::string_view name, const TensorRecord& record) {
          lower.ends_with(".gate");
 }
 
-// The common rows of the pair's rows, one after the other.
+// One after the other.
 std::vector<int64_t> common_rows(const std::vector<CommonRows>& rows) {
   std::vector<int64_t> all;
   for (const CommonRows& one : rows) {
@@ -139,20 +138,25 @@ std::vector<int64_t> common_rows(const std::vector<CommonRows>& rows) {
   return all;
 }
 
-// The path of a module in the name of its call; the whole name of other calls.
+// Of other calls than modules' the whole name.
 std::string_view path_of(std::string_view name) { return module_path(name).value_or(name); }
 
-// The side with more passes, which tells what was computed first.
-Side slower_side(const TokenView& view) {
-  return view.a->passes().inputs.size() >= view.b->passes().inputs.size() ? Side::kCandidate : Side::kReference;
-}
-
-// When a side computed a token: step, pass and row. Ranks with different tokens compute those of a step at once.
-using Time = std::tuple<std::optional<int64_t>, uint32_t, int64_t>;
-
-std::optional<Time> time_of(const TokenSide& side, int64_t row) {
-  const auto place = side.place_of_row(row);
-  return place ? std::optional(Time(side.step_of_pass(place->pass), place->pass, place->row)) : std::nullopt;
+// The place in `rows` of the one that was computed first on the side with more passes, which tells it, by step, pass and row.
+// Ranks with different tokens compute those of a step at once.
+std::optional<size_t> first_computed(const TokenView& view, const std::vector<int64_t>& rows) {
+  const bool timed_by_a = view.a->passes().inputs.size() >= view.b->passes().inputs.size();
+  const TokenSide& timed = timed_by_a ? *view.a : *view.b;
+  std::optional<std::tuple<std::optional<int64_t>, uint32_t, int64_t>> earliest;
+  std::optional<size_t> first;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto place = timed.place_of_row(rows[i]);
+    if (!place) continue;
+    const std::tuple time(timed.step_of_pass(place->pass), place->pass, place->row);
+    if (earliest && *earliest <= time) continue;
+    earliest = time;
+    first = i;
+  }
+  return first;
 }
 
 std::optional<WrongToken> token_at(const TokenView& view, int64_t row, double error) {
@@ -207,27 +211,17 @@ class Scan {
     for (auto tensor = result_.order.rbegin(); tensor != result_.order.rend(); ++tensor) {
       const TensorPair& pair = pairing_.tensors[*tensor];
       const bool is_number = pairs_.is_number(Side::kCandidate, pair.a) && pairs_.is_number(Side::kReference, pair.b);
-      if (!is_number || record(Side::kReference, *tensor).name.io != Io::kOutput) continue;
-      if (kind_of(record(Side::kReference, *tensor).name.dtype) != DTypeKind::kFloat) continue;
-      const std::vector<double> a = values_of(Side::kCandidate, pair.a), b = values_of(Side::kReference, pair.b);
+      const bool is_float = kind_of(record(Side::kReference, *tensor).name.dtype) == DTypeKind::kFloat;
+      if (!is_number || !is_float || !is_output(*tensor)) continue;
+      const auto elements = [&](Side side) {
+        return elements_of(*view_.of(side).side().index, record(side, *tensor), context_.cancel);
+      };
+      const std::vector<double> a = elements(Side::kCandidate), b = elements(Side::kReference);
       MSDUMP_CHECK_OK(context_.cancel.check());
       result_.log_probs = compare_log_probs(*tensor, a, b);
       if (result_.log_probs) return {};
     }
     return {};
-  }
-
-  [[nodiscard]] std::vector<double> values_of(Side side, RecordId tensor) const {
-    std::vector<double> values;
-    auto opened = HostTensor::open(*view_.of(side).side().index, pairs_.record(side, tensor), {});
-    if (!opened || kernels::common_dtype(opened->dtype(), DType::kFloat64) != DType::kFloat64) return values;
-    const Status read = for_each_slab(*opened, context_.cancel, [&](std::span<const std::byte> bytes, int64_t count) {
-      const size_t before = values.size();
-      values.resize(before + static_cast<size_t>(count));
-      kernels::widen_to(opened->dtype(), DType::kFloat64, bytes.data(), count,
-                        reinterpret_cast<std::byte*>(values.data() + before));
-    });
-    return read ? values : std::vector<double>();
   }
 
   static std::optional<LogProbs> compare_log_probs(TensorId tensor, const std::vector<double>& a,
@@ -291,17 +285,18 @@ class Scan {
       if (const std::string_view name = name_of_op(op); !name.empty()) by_path.emplace(path_of(name), op);
     }
     for (OperatorId op{0}; op < last.size(); ++op) {
-      if (name_of_op(op).empty()) continue;
-      std::string_view path = path_of(name_of_op(op));
-      for (size_t dot = path.rfind('.'); dot != std::string_view::npos; dot = path.rfind('.')) {
-        path = path.substr(0, dot);
+      const auto is_inside = [&](std::string_view path) {
         const auto around = by_path.find(path);
         if (around != by_path.end()) last[around->second] = std::max<uint32_t>(last[around->second], op);
+      };
+      const std::string_view name = name_of_op(op);
+      std::string_view path = path_of(name), parent = modules_.parent_of(name);
+      for (size_t dot = path.rfind('.'); dot != std::string_view::npos; dot = path.rfind('.')) {
+        path = path.substr(0, dot);
+        is_inside(path);
       }
-      std::string_view parent = modules_.parent_of(name_of_op(op));
       for (size_t level = 0; !parent.empty() && level < kMostTried; ++level) {
-        const auto around = by_path.find(path_of(parent));
-        if (around != by_path.end()) last[around->second] = std::max<uint32_t>(last[around->second], op);
+        is_inside(path_of(parent));
         parent = modules_.parent_of(parent);
       }
     }
@@ -382,28 +377,26 @@ class Scan {
 
   void find_jump(TensorId tensor, const std::vector<double>& errors, const std::vector<int64_t>& common,
                  const std::vector<double>& before, TokenSummary& summary) {
-    std::vector<double> usual = before;
-    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
-    std::nth_element(usual.begin(), middle, usual.end());
-    const Side timed = slower_side(view_);
-    std::optional<Time> earliest;
+    const double usual = median(before);
     const auto exceeds = [&](size_t i, double times) {
-      return errors[i] > times * std::max({before[static_cast<size_t>(common[i])], *middle, floor_});
+      return errors[i] > times * std::max({before[static_cast<size_t>(common[i])], usual, floor_});
     };
     double largest = 0;
     for (size_t i = 0; i < errors.size(); ++i) {
       if (!flips(common[i]) && exceeds(i, kJump)) largest = std::max(largest, errors[i]);
     }
+    std::vector<double> wrong;
+    std::vector<int64_t> rows;
     for (size_t i = 0; i < errors.size() && largest > 0; ++i) {
       const bool is_exact = std::isfinite(largest) && errors[i] < kExact * largest;
       if (is_exact || flips(common[i]) || !exceeds(i, kJump / 2)) continue;
-      ++summary.wrong;
-      const auto time = time_of(view_.of(timed), common[i]);
-      if (!time || (earliest && *earliest <= *time)) continue;
-      earliest = time;
-      const auto first = token_at(view_, common[i], errors[i]);
-      if (first) result_.jump = TokenJump{tensor, *first, before[static_cast<size_t>(common[i])]};
+      wrong.push_back(errors[i]);
+      rows.push_back(common[i]);
     }
+    summary.wrong = rows.size();
+    const auto earliest = first_computed(view_, rows);
+    const auto first = earliest ? token_at(view_, rows[*earliest], wrong[*earliest]) : std::nullopt;
+    if (first) result_.jump = TokenJump{tensor, *first, before[static_cast<size_t>(first->common)]};
   }
 
   // True if rounding gave the token other experts, so that its error is no fault.
@@ -438,10 +431,10 @@ const std::vector<CommonRows>* PairRows::of(Side side, RecordId tensor) const {
   if (local == records.end()) return nullptr;
   const RecordId in_side(static_cast<size_t>(*local - own.tensors().data()));
   if (!own.has_rows(in_side)) return nullptr;
-  int64_t count = 0;
-  for (const CommonRows& one : own.compared_rows(in_side)) count += one.count;
   const Shape* const shape = record(side, tensor).shape;
-  return shape != nullptr && !shape->empty() && shape->front() == count ? &own.compared_rows(in_side) : nullptr;
+  return shape != nullptr && !shape->empty() && shape->front() == count_of(own.compared_rows(in_side))
+             ? &own.compared_rows(in_side)
+             : nullptr;
 }
 
 const std::vector<CommonRows>* PairRows::of(const TensorPair& pair) const {
@@ -453,17 +446,9 @@ const std::vector<CommonRows>* PairRows::of(const TensorPair& pair) const {
 std::optional<WrongToken> first_token(const PairRows& pairs, const TensorPair& pair) {
   const std::vector<CommonRows>* const rows = pairs.of(pair);
   if (rows == nullptr) return std::nullopt;
-  const TokenView& view = pairs.view();
-  const Side timed = slower_side(view);
-  std::optional<Time> earliest;
-  std::optional<WrongToken> first;
-  for (const int64_t row : common_rows(*rows)) {
-    const auto time = time_of(view.of(timed), row);
-    if (!time || (earliest && *earliest <= *time)) continue;
-    earliest = time;
-    first = token_at(view, row, 0);
-  }
-  return first;
+  const std::vector<int64_t> common = common_rows(*rows);
+  const auto first = first_computed(pairs.view(), common);
+  return first ? token_at(pairs.view(), common[*first], 0) : std::nullopt;
 }
 
 Result<TokenErrors> find_token_errors(const PairRows& pairs, const Pairing& pairing, const std::vector<TensorId>& rows,

@@ -75,8 +75,8 @@ struct TokenErrors {
   std::vector<TensorId> outputs;  // of `heat`
 };
 
-// The common rows of the tensors of a pairing. If the sides are sharded differently, those of the tensors that are assembled from
-// the local tensors of several ranks, which read the same tokens.
+// The common rows of the tensors of a pairing; also of tensors that are assembled from those of several ranks, which read the same
+// tokens.
 class PairRows {
  public:
   // `sharded`: both or none. All outlive this.

@@ -1,8 +1,11 @@
 #include "compare/tokens/token_side.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
+#include <utility>
 
+#include "compare/match/parameters/parameter_views.h"
 #include "compare/sample/tensor_samples.h"
 
 namespace msdump {
@@ -17,6 +20,20 @@ std::vector<CommonRows> intersection(const std::vector<CommonRows>& a, const std
     if (end_b <= end_a) ++j;
   }
   return common;
+}
+
+void append(CommonRows more, std::vector<CommonRows>& rows) {
+  if (!rows.empty() && rows.back().first + rows.back().count == more.first) {
+    rows.back().count += more.count;
+  } else {
+    rows.push_back(more);
+  }
+}
+
+int64_t count_of(const std::vector<CommonRows>& rows) {
+  int64_t count = 0;
+  for (const CommonRows& one : rows) count += one.count;
+  return count;
 }
 
 TokenSide::TokenSide(const CompareSide& dump, RunPasses passes, TokenRows rows, const TokenMatch& match, Side own)
@@ -44,9 +61,8 @@ void TokenSide::place_rows(const TokenMatch& match, Side own) {
   std::vector<std::vector<Common>> of_sequence(rows_.sequences.size());
   int64_t first = 0;
   for (const MatchedSequence& one : match.sequences) {
-    const bool is_a = own == Side::kCandidate;
-    const int64_t begin = one.begin + (is_a ? one.shift : 0);
-    of_sequence[is_a ? one.a : one.b].push_back({begin, begin + one.count, first});
+    const int64_t begin = one.begin + (own == Side::kCandidate ? one.shift : 0);
+    of_sequence[own == Side::kCandidate ? one.a : one.b].push_back({begin, begin + one.count, first});
     first += one.count;
   }
   first_pass_.assign(static_cast<size_t>(match.tokens), kNoPass);
@@ -54,11 +70,10 @@ void TokenSide::place_rows(const TokenMatch& match, Side own) {
     const auto number_of_pass = static_cast<uint32_t>(of_pass_.size());
     std::vector<Span>&spans = of_pass_.emplace_back(), &last = last_of_pass_.emplace_back();
     const int64_t width = pass.rows / pass.batch;
-    int64_t number = 0;
-    for (size_t i = 0; i < pass.spans.size(); ++i, ++number) {
+    for (size_t i = 0; i < pass.spans.size(); ++i) {
       const TokenSpan& span = pass.spans[i];
       // A padded batch has one last row for each of its rows.
-      const int64_t in_batch = pass.batch > 1 ? span.row / width : number;
+      const int64_t in_batch = pass.batch > 1 ? span.row / width : static_cast<int64_t>(i);
       const bool is_last = pass.batch == 1 || i + 1 == pass.spans.size() || pass.spans[i + 1].row / width > in_batch;
       for (const Common& common : of_sequence[span.sequence]) {
         const int64_t begin = std::max(span.position, common.begin),
@@ -66,8 +81,8 @@ void TokenSide::place_rows(const TokenMatch& match, Side own) {
         if (end <= begin) continue;
         const int64_t row = common.first + begin - common.begin;
         spans.push_back({row, end - begin, span.row + begin - span.position, 0});
-        for (int64_t i = row; i < row + end - begin; ++i)
-          first_pass_[static_cast<size_t>(i)] = std::min(first_pass_[static_cast<size_t>(i)], number_of_pass);
+        for (auto at = first_pass_.begin() + row; at != first_pass_.begin() + row + end - begin; ++at)
+          *at = std::min(*at, number_of_pass);
         if (is_last && end == span.position + span.count) last.push_back({row + end - begin - 1, 1, in_batch, 0});
       }
     }
@@ -153,12 +168,7 @@ std::shared_ptr<const TokenSide::Cover> TokenSide::cover_of(const RunPasses::Par
     span.count -= known_already;
     if (span.count == 0) continue;
     end = span.common + span.count;
-    std::vector<CommonRows>& rows = cover.rows;
-    if (!rows.empty() && rows.back().first + rows.back().count == span.common) {
-      rows.back().count += span.count;
-    } else {
-      rows.push_back({span.common, span.count});
-    }
+    append({span.common, span.count}, cover.rows);
     cover.spans.push_back(span);
   }
   known = std::make_shared<const Cover>(std::move(cover));
@@ -170,25 +180,23 @@ void TokenSide::gather(size_t tensor, const std::vector<CommonRows>& rows) {
   const Gathered& gathered = gathered_[tensor];
   const std::shared_ptr<const Cover>& cover = gathered.cover;
   const Form form = gathered.form;
-  const size_t source = gathered.source;
-  const int64_t from_part = gathered.from, extent_of_part = gathered.extent;
-  int64_t count = 0;
-  for (const CommonRows& one : rows) count += one.count;
+  const RunPasses::Parts& parts = passes_.tensors[gathered.source];
+  const int64_t count = count_of(rows);
   TensorPieces pieces;
   uint64_t bytes = 0;
-  for (const RunPasses::Part& part : passes_.tensors[source]) {
-    pieces.records.push_back(&(*dump_.tensors)[part.record]);
-    bytes += pieces.records.back()->bytes.value_or(0);
+  std::vector<int64_t> widths, batches;  // of padded rows, by part
+  for (const RunPasses::Part& part : parts) {
+    const TensorRecord& record = (*dump_.tensors)[part.record];
+    pieces.records.push_back(&record);
+    bytes += record.bytes.value_or(0);
+    batches.push_back(rows_.passes[part.pass].batch);
+    widths.push_back((*record.shape)[form.axis] / (form.width_first ? batches.back() : 1));
   }
   // Ranks that the first group does not have are told by none.
-  pieces.of_one_rank = passes_.groups == 1 || passes_.inputs[passes_.tensors[source].front().pass].source == 0;
+  pieces.of_one_rank = passes_.groups == 1 || passes_.inputs[parts.front().pass].source == 0;
   pieces.shape = *pieces.records.front()->shape;
   pieces.shape[form.axis] = count;
   if (form.batch) pieces.shape[*form.batch] = 1;
-  // The widths of padded rows, by part.
-  std::vector<int64_t> widths, batches;
-  for (const TensorRecord* const record : pieces.records) widths.push_back((*record->shape)[form.axis]);
-  for (const RunPasses::Part& part : passes_.tensors[source]) batches.push_back(rows_.passes[part.pass].batch);
   pieces.make_boxes = [cover, rows, form, shape = pieces.shape, widths = std::move(widths),
                        batches = std::move(batches)] {
     std::vector<PieceBox> boxes;
@@ -200,28 +208,17 @@ void TokenSide::gather(size_t tensor, const std::vector<CommonRows>& rows) {
       for (; span != cover->spans.end() && span->common < end; ++span) {
         const int64_t from = std::max(span->common, one.first), until = std::min(span->common + span->count, end);
         const int64_t row = span->row + from - span->common;
+        const int64_t width = widths[span->part], size = form.width_first ? 1 : until - from;
         const std::vector<int64_t> origin(shape.size(), 0);
-        if (form.width_first) {
-          const int64_t width = widths[span->part] / batches[span->part];
-          for (int64_t i = row; i < row + until - from; ++i) {
-            PieceBox& box = boxes.emplace_back(PieceBox{span->part, origin, origin, shape});
-            box.from[form.axis] = i % width * batches[span->part] + i / width;
-            box.to[form.axis] = to++;
-            box.size[form.axis] = 1;
-          }
-          if (until == end) break;
-          continue;
+        for (int64_t i = row; i < row + until - from; i += size) {
+          PieceBox& box = boxes.emplace_back(PieceBox{span->part, origin, origin, shape});
+          box.from[form.axis] = form.width_first ? i % width * batches[span->part] + i / width
+                                : form.batch     ? i % width
+                                                 : i;
+          if (form.batch) box.from[*form.batch] = i / width;
+          box.to[form.axis] = std::exchange(to, to + size);
+          box.size[form.axis] = size;
         }
-        PieceBox box{span->part, origin, origin, shape};
-        box.from[form.axis] = row;
-        if (form.batch) {
-          box.from[*form.batch] = row / widths[span->part];
-          box.from[form.axis] = row % widths[span->part];
-        }
-        box.to[form.axis] = to;
-        box.size[form.axis] = until - from;
-        to += until - from;
-        boxes.push_back(std::move(box));
         if (until == end) break;  // the next rows may begin in this span
       }
     }
@@ -235,9 +232,9 @@ void TokenSide::gather(size_t tensor, const std::vector<CommonRows>& rows) {
       view.axes.insert(view.axes.begin(), {count, stride});
       view.shape.insert(view.shape.begin(), count);
     } else if (axis != form.batch && pieces.shape[axis] != 1) {
-      const bool is_part = is_last && extent_of_part > 0;
-      const int64_t extent = is_part ? extent_of_part : pieces.shape[axis];
-      if (is_part) view.first = from_part * stride;
+      const bool is_part = is_last && gathered.extent > 0;
+      const int64_t extent = is_part ? gathered.extent : pieces.shape[axis];
+      if (is_part) view.first = gathered.from * stride;
       is_last = false;
       const auto at = view.axes.empty() || axis > form.axis ? 0 : 1;
       view.axes.insert(view.axes.begin() + at, {extent, stride});
@@ -245,12 +242,16 @@ void TokenSide::gather(size_t tensor, const std::vector<CommonRows>& rows) {
     }
   }
   view.pieces = &pieces_.emplace_back(std::move(pieces));
-  const TensorView& kept = views_.emplace_back(std::move(view));
-  TensorRecord& record = tensors_[tensor];
-  record.view = &kept;
-  record.shape = &kept.shape;
+  TensorRecord& record = take_view(tensor, std::move(view));
   if (record.bytes) record.bytes = bytes;
+}
+
+TensorRecord& TokenSide::take_view(size_t tensor, TensorView view) {
+  TensorRecord& record = tensors_[tensor];
+  record.view = &views_.emplace_back(std::move(view));
+  record.shape = &record.view->shape;
   record.table = kNoId;  // its statistics are of one pass
+  return record;
 }
 
 RecordId TokenSide::add_part(RecordId of, const std::string& op_name, int64_t from, int64_t extent) {
@@ -272,6 +273,7 @@ void TokenSide::split(const std::vector<Fused>& fused) {
       continue;
     }
     int64_t from = 0;
+    const int64_t all = std::accumulate(next->extents.begin(), next->extents.end(), int64_t{0});
     for (size_t part = 0; part < next->names.size(); ++part) {
       SequencedOp& op = operators.emplace_back(operators_[i]);
       op.name = names_.emplace_back(next->names[part]);
@@ -279,7 +281,11 @@ void TokenSide::split(const std::vector<Fused>& fused) {
         const Io io = tensors_[tensor].name.io;
         const bool is_output = io == Io::kOutput && has_rows(tensor);
         tensor = add_part(tensor, names_.back(), from, is_output ? next->extents[part] : 0);
-        if (io == Io::kParameter) take_rows_of_parameter(tensor, from, next->extents[part], *next);
+        const TensorRecord& record = tensors_[tensor];
+        const bool has_elements = record.shape != nullptr && record.has_elements && record.view == nullptr;
+        // A weight or bias has the rows of the part; one of another size is that of all parts.
+        if (io == Io::kParameter && has_elements && !record.shape->empty() && record.shape->front() == all)
+          take_view(tensor, first_rows(*record.shape, from, next->extents[part]));
       }
       from += next->extents[part];
     }
@@ -289,29 +295,11 @@ void TokenSide::split(const std::vector<Fused>& fused) {
   number_operators();
 }
 
-// A weight or bias has the rows of the part; one of another size is that of all parts.
-void TokenSide::take_rows_of_parameter(RecordId tensor, int64_t from, int64_t extent, const Fused& fused) {
-  TensorRecord& record = tensors_[tensor];
-  if (record.shape == nullptr || record.shape->empty() || record.view != nullptr || !record.has_elements) return;
-  int64_t all = 0;
-  for (const int64_t one : fused.extents) all += one;
-  if (record.shape->front() != all) return;
-  TensorView view = view_of(*record.shape);
-  view.shape.front() = view.axes.front().extent = extent;
-  view.first = from * view.axes.front().stride;
-  const TensorView& kept = views_.emplace_back(std::move(view));
-  record.view = &kept;
-  record.shape = &kept.shape;
-  record.table = kNoId;
-}
-
 void TokenSide::number_operators() {
-  uint32_t place = 0;
-  for (const SequencedOp& op : operators_) {
-    for (const RecordId tensor : op.tensors) {
+  for (uint32_t place = 0; place < operators_.size(); ++place) {
+    for (const RecordId tensor : operators_[place].tensors) {
       if (tensors_[tensor].order != kNoOrder) tensors_[tensor].order = place;
     }
-    ++place;
   }
 }
 
@@ -326,11 +314,7 @@ void TokenSide::make_records() {
         std::count_if(forms.back().begin(), forms.back().end(), [](const Form& one) { return !one.of_last; });
     if (others == 1) ++votes[forms.back().front()];
   }
-  const auto votes_for = [&](const Form& form) {
-    const auto found = votes.find(form);
-    return found == votes.end() ? size_t{0} : found->second;
-  };
-  const bool width_first = votes_for({0, 1, false, false}) > votes_for({1, 0, false, false});
+  const bool width_first = votes[{0, 1, false, false}] > votes[{1, 0, false, false}];
   const auto is_unusual = [&](const Form& form) { return !form.batch && form.width_first != width_first; };
   tensors_.reserve(passes_.tensors.size());
   for (size_t i = 0; i < passes_.tensors.size(); ++i) {
@@ -343,7 +327,7 @@ void TokenSide::make_records() {
     std::vector<Form>& possible = forms[i];
     if (possible.empty() || record.name.io == Io::kParameter) continue;
     std::stable_sort(possible.begin(), possible.end(), [&](const Form& x, const Form& y) {
-      return std::tuple(x.of_last, is_unusual(x), votes_for(y)) < std::tuple(y.of_last, is_unusual(y), votes_for(x));
+      return std::tuple(x.of_last, is_unusual(x), votes[y]) < std::tuple(y.of_last, is_unusual(y), votes[x]);
     });
     std::shared_ptr<const Cover> cover = cover_of(parts, possible.front().of_last);
     if (cover->spans.empty()) continue;
@@ -364,13 +348,11 @@ void TokenSide::flatten(RecordId tensor) {
   TensorView view = *tensors_[tensor].view;
   const int64_t rows = view.shape.front();
   view.shape = {rows, rows == 0 ? 0 : view.count() / rows};
-  const TensorView& kept = views_.emplace_back(std::move(view));
-  tensors_[tensor].view = &kept;
-  tensors_[tensor].shape = &kept.shape;
+  take_view(tensor, std::move(view));
 }
 
 void TokenSide::undo(RecordId tensor) {
-  const TensorRecord& first = (*dump_.tensors)[passes_.tensors[gathered_[tensor].source].front().record];
+  const TensorRecord& first = in_first_pass(tensor);
   TensorRecord& record = tensors_[tensor];
   record.view = first.view;
   record.shape = first.shape;
@@ -379,27 +361,18 @@ void TokenSide::undo(RecordId tensor) {
   gathered_[tensor].cover = nullptr;
 }
 
-const Shape* TokenSide::first_shape(RecordId tensor) const {
-  return (*dump_.tensors)[passes_.tensors[gathered_[tensor].source].front().record].shape;
+const TensorRecord& TokenSide::in_first_pass(RecordId tensor) const {
+  return (*dump_.tensors)[passes_.tensors[gathered_[tensor].source].front().record];
 }
 
 Result<bool> TokenSide::is_constant_over_passes(RecordId tensor, const CancelToken& cancel) const {
   const RunPasses::Parts& parts = passes_.tensors[gathered_[tensor].source];
-  const TensorRecord &first = (*dump_.tensors)[parts.front().record], &last = (*dump_.tensors)[parts.back().record];
+  const TensorRecord &first = in_first_pass(tensor), &last = (*dump_.tensors)[parts.back().record];
   if (parts.size() == 1) return true;
   if (first.shape == nullptr || last.shape == nullptr || *first.shape != *last.shape) return false;
   MSDUMP_CHECK_OK(cancel.check());
-  const auto sample_of = [&](const TensorRecord& record) {
-    auto tensor_of = HostTensor::open(*dump_.index, record, {});
-    std::vector<double> values;
-    if (!tensor_of || !can_sample(tensor_of->dtype())) return values;
-    const std::vector<int64_t> positions = sample_positions(tensor_of->count());
-    values.resize(positions.size());
-    if (!read_elements(*tensor_of, positions, values.data())) values.clear();
-    return values;
-  };
-  const std::vector<double> of_first = sample_of(first);
-  return !of_first.empty() && of_first == sample_of(last);
+  const std::vector<double> of_first = sample_of(*dump_.index, first);
+  return !of_first.empty() && of_first == sample_of(*dump_.index, last);
 }
 
 std::optional<TokenSide::Place> TokenSide::place_of_row(int64_t common) const {

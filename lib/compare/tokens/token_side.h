@@ -1,15 +1,12 @@
-// TokenSide: one side of a comparison with a row for each common token. The tensors of all passes (run_passes.h) are joined
-// along the token axis, and their rows gathered into the common order (token_match.h), without pads. What is compared then looks
-// like one pass over all tokens.
+// TokenSide: one side of a comparison with a row for each common token, like one pass over all of them. The tensors of all passes
+// (run_passes.h) are joined along the token axis, and their rows gathered into the common order (token_match.h), without pads.
 //
 //   token axis   [rows, ..], [1, rows, ..], [.., rows, ..]; two axes for a padded batch: [batch, width, ..], [width, batch, ..],
-//                [batch, heads, width, ..], and both as one. One that fits the rows of every pass, while all other extents stay the same. If
-//                several do, that which most other tensors have
+//                [batch, heads, width, ..], and both as one. It fits the rows of every pass, while all other extents stay the
+//                same. If several do, that which most other tensors have
 //   last rows    [sequences of the pass, ..]: of the last token of each, as engines compute logits
-//   fused        a projection of one side whose output is those of several of the other, one behind the other, is split into these:
-//                qkv_proj into q_proj, k_proj and v_proj
-//   neither      weights, caches and scores stay as they are in the first pass; they are compared if all passes have the same
-//                values
+//   fused        a projection whose output is those of several of the other side is split into these
+//   neither      weights, caches and scores stay as in the first pass; they are compared if all passes have the same values
 // A joined tensor is a TensorPieces: elements are read from the files of the passes, when they are compared.
 #pragma once
 
@@ -39,6 +36,9 @@ struct CommonRows {
 
 // The common rows of both: ascending lists without overlaps.
 [[nodiscard]] std::vector<CommonRows> intersection(const std::vector<CommonRows>& a, const std::vector<CommonRows>& b);
+// Adds rows behind those of the list.
+void append(CommonRows more, std::vector<CommonRows>& rows);
+[[nodiscard]] int64_t count_of(const std::vector<CommonRows>& rows);
 
 // Must not move, because `side()` refers to it.
 class TokenSide {
@@ -49,7 +49,7 @@ class TokenSide {
   TokenSide& operator=(const TokenSide&) = delete;
 
   [[nodiscard]] CompareSide side() const;
-  // Splits fused projections (fused_modules.h). Call before side().
+  // Splits fused projections. Call before side().
   struct Fused {
     size_t op = 0;                   // in passes().operators
     std::vector<std::string> names;  // of the parts
@@ -74,7 +74,7 @@ class TokenSide {
   // Takes the tensor as it is in the first pass.
   void undo(RecordId tensor);
   // The shape in the first pass.
-  [[nodiscard]] const Shape* first_shape(RecordId tensor) const;
+  [[nodiscard]] const Shape* first_shape(RecordId tensor) const { return in_first_pass(tensor).shape; }
   // The extents of one row; none for a tensor with one number a token.
   [[nodiscard]] std::span<const int64_t> extents_of_row(RecordId tensor) const {
     return std::span(*tensors_[tensor].shape).subspan(1);
@@ -127,7 +127,8 @@ class TokenSide {
   void place_rows(const TokenMatch& match, Side own);
   void make_records();
   void number_operators();
-  void take_rows_of_parameter(RecordId tensor, int64_t from, int64_t extent, const Fused& fused);
+  TensorRecord& take_view(size_t tensor, TensorView view);
+  [[nodiscard]] const TensorRecord& in_first_pass(RecordId tensor) const;
   std::shared_ptr<const Cover> cover_of(const RunPasses::Parts& parts, bool of_last);
   void gather(size_t tensor, const std::vector<CommonRows>& rows);
   RecordId add_part(RecordId of, const std::string& op_name, int64_t from, int64_t extent);
@@ -137,8 +138,8 @@ class TokenSide {
   TokenRows rows_;
   std::vector<SequencedOp> operators_;
   std::deque<std::string> names_;  // of parts of fused operators
-  std::vector<std::vector<Span>> of_pass_,
-      last_of_pass_;  // by pass, by row; of `last`, `row` counts the spans of the pass
+  // By pass, by row; of `last`, `row` counts the spans of the pass.
+  std::vector<std::vector<Span>> of_pass_, last_of_pass_;
   static constexpr uint32_t kNoPass = UINT32_MAX;
   std::vector<uint32_t> first_pass_;  // by common row
   std::vector<TensorRecord> tensors_;

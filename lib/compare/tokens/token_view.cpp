@@ -1,6 +1,7 @@
 #include "compare/tokens/token_view.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,8 +13,7 @@
 #include "base/text.h"
 #include "compare/limits.h"
 #include "compare/match/placement/sharded_side.h"
-#include "compare/tokens/fused_modules.h"
-#include "compare/tokens/module_names.h"
+#include "msprobe/module_path.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -32,11 +32,169 @@ bool has_gradients(const CompareSide& side) {
   });
 }
 
-void add_limits(const TokenRows& rows, ReachedLimits& limits) {
-  if (rows.cut_short > 0) {
-    limits.insert(
-        {"token_sequences", kMostTried, "of the sequences that a token may continue, only the first were looked at"});
+// ---- names of modules
+
+// Paths of modules in Transformers, vLLM and SGLang, and in Megatron. Longer paths come before their parts. Routers have no row:
+// Megatron's router returns probabilities, that of Transformers logits.
+// Source: transformers and vLLM of 2024 to 2026; Megatron Core's GPTModel.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kNames = {{
+    {"model.embed_tokens", "embedding.word_embeddings"},
+    {"model.norm", "decoder.final_layernorm"},
+    {"model.layers", "decoder.layers"},
+    {"lm_head", "output_layer"},
+    {"post_attention_layernorm", "pre_mlp_layernorm"},
+    {"self_attn", "self_attention"},
+    {"qkv_proj", "linear_qkv"},
+    {"o_proj", "linear_proj"},
+    {"attn", "core_attention"},
+    {"q_norm", "q_layernorm"},
+    {"k_norm", "k_layernorm"},
+    {"gate_up_proj", "linear_fc1"},
+    {"down_proj", "linear_fc2"},
+}};
+
+bool has_part(const std::vector<SequencedOp>& operators, std::string_view part) {
+  return std::any_of(operators.begin(), operators.end(), [&](const SequencedOp& op) {
+    const std::vector<std::string_view> parts = split(op.name, '.');
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
+  });
+}
+
+// A map of paths for the candidate's names; none if both sides have the names of one family.
+std::optional<NameMap> module_names(const std::vector<SequencedOp>& candidate,
+                                    const std::vector<SequencedOp>& reference) {
+  const auto is_megatron = [](const std::vector<SequencedOp>& operators) { return has_part(operators, "linear_fc2"); };
+  const auto is_transformers = [](const std::vector<SequencedOp>& operators) {
+    return has_part(operators, "down_proj");
+  };
+  const bool to_megatron = is_transformers(candidate) && is_megatron(reference);
+  if (!to_megatron && !(is_megatron(candidate) && is_transformers(reference))) return std::nullopt;
+  std::string text;
+  for (const auto& [transformers, megatron] : kNames) {
+    text += to_megatron ? transformers : megatron;
+    text += '=';
+    text += to_megatron ? megatron : transformers;
+    text += '\n';
   }
+  NameMapContent content;
+  content.kind = NameMapKind::kPaths;
+  if (auto rules = read_path_rules(text)) content.paths = std::move(*rules);
+  return NameMap(std::move(content));
+}
+
+// ---- fused modules
+
+// The name of a forward call of a module: "Module.model.layers.0.self_attn." "qkv_proj" ".Linear.forward.0". Hooks have the path
+// alone.
+struct ModuleName {
+  std::string_view parent, own, after;
+};
+
+std::optional<ModuleName> module_name(std::string_view name) {
+  const auto path = module_path(name);
+  const size_t dot = path ? path->rfind('.') : std::string_view::npos;
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::string_view call = name.substr(path->size());
+  if (call.find(".backward.") != std::string_view::npos) return std::nullopt;
+  return ModuleName{path->substr(0, dot + 1), path->substr(dot + 1), call};
+}
+
+// The only output with rows; kNoId if there is none, or several.
+RecordId output_of(const TokenSide& side, const SequencedOp& op) {
+  RecordId found = kNoId;
+  for (const RecordId tensor : op.tensors) {
+    if (side.tensors()[tensor].name.io != Io::kOutput) continue;
+    if (found != kNoId || !side.has_rows(tensor) || side.extents_of_row(tensor).empty()) return kNoId;
+    found = tensor;
+  }
+  return found;
+}
+
+struct Module {
+  std::string_view own;
+  int64_t extent = 0;
+};
+using Modules = std::map<std::string_view, std::vector<Module>>;  // by parent
+
+Modules modules_of(const TokenSide& side) {
+  Modules modules;
+  for (const SequencedOp& op : side.operators()) {
+    const auto name = module_name(op.name);
+    if (!name) continue;
+    const RecordId output = output_of(side, op);
+    modules[name->parent].push_back({name->own, output == kNoId ? 0 : side.extents_of_row(output).back()});
+  }
+  return modules;
+}
+
+// The parts that the name is made of, in its order: those with its suffix, one behind the other, with '_' between them or
+// without.
+std::vector<Module> parts_of(std::string_view own, const std::vector<Module>& others) {
+  const size_t underscore = own.rfind('_');
+  if (underscore == std::string_view::npos) return {};
+  const std::string_view suffix = own.substr(underscore);
+  std::string_view stem = own.substr(0, underscore);
+  std::vector<Module> parts;
+  while (!stem.empty() && parts.size() < kFewTried) {
+    const auto part = std::find_if(others.begin(), others.end(), [&](const Module& other) {
+      return other.own.size() > suffix.size() && other.own.ends_with(suffix) &&
+             stem.starts_with(other.own.substr(0, other.own.size() - suffix.size()));
+    });
+    if (part == others.end()) return {};
+    stem.remove_prefix(part->own.size() - suffix.size());
+    if (stem.starts_with('_')) stem.remove_prefix(1);
+    parts.push_back(*part);
+  }
+  return stem.empty() && parts.size() > 1 ? parts : std::vector<Module>();
+}
+
+std::string without_numbers(std::string_view name) {
+  std::string result;
+  for (const std::string_view part : split(name, '.')) {
+    if (!result.empty()) result += '.';
+    result += is_digits(part) ? std::string_view("*") : part;
+  }
+  return result;
+}
+
+// The modules of `side`, in the order of its operators, that compute what several modules of `other` do, by their names and the
+// extents of their outputs: qkv_proj = concat(q_proj, k_proj, v_proj), gate_up_proj = concat(gate_proj, up_proj). The parts lie in
+// the same module. Adds one relation for modules whose names differ only in numbers.
+std::vector<TokenSide::Fused> fused_modules(const TokenSide& side, const TokenSide& other,
+                                            std::vector<FoundRelation>& relations) {
+  const Modules modules = modules_of(other);
+  std::vector<TokenSide::Fused> found;
+  for (size_t i = 0; i < side.operators().size(); ++i) {
+    const SequencedOp& op = side.operators()[i];
+    const auto name = module_name(op.name);
+    const RecordId output = name ? output_of(side, op) : RecordId();
+    if (output == kNoId) continue;
+    const auto beside = modules.find(name->parent);
+    if (beside == modules.end()) continue;
+    const auto has_name = [&](const Module& one) { return one.own == name->own; };
+    if (std::any_of(beside->second.begin(), beside->second.end(), has_name)) continue;
+    const std::vector<Module> parts = parts_of(name->own, beside->second);
+    int64_t extent = 0;
+    for (const Module& part : parts) extent += part.extent;
+    if (parts.empty() || extent != side.extents_of_row(output).back()) continue;
+    TokenSide::Fused& fused = found.emplace_back();
+    fused.op = i;
+    std::string text;
+    for (const Module& part : parts) {
+      fused.names.push_back(std::string(name->parent) + std::string(part.own) + std::string(name->after));
+      fused.extents.push_back(part.extent);
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", part.own);
+    }
+    text = fmt::format("{} = concat({})", without_numbers(std::string(name->parent) + std::string(name->own)), text);
+    const auto known =
+        std::find_if(relations.begin(), relations.end(), [&](const FoundRelation& one) { return one.text == text; });
+    if (known != relations.end()) {
+      ++known->count;
+    } else {
+      relations.push_back({"concatenated", std::move(text), 1});
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -100,8 +258,10 @@ Result<std::unique_ptr<TokenView>> view_tokens(const CompareSide& a, const Compa
     return fail(ErrorCode::kUsage, "--tokens: the two sides have no tokens in common ({} and {} were looked at)",
                 plural(rows_a.sequences.size(), "sequence"), rows_b.sequences.size());
   }
-  add_limits(rows_a, view->limits);
-  add_limits(rows_b, view->limits);
+  if (rows_a.cut_short > 0 || rows_b.cut_short > 0) {
+    view->limits.insert(
+        {"token_sequences", kMostTried, "of the sequences that a token may continue, only the first were looked at"});
+  }
   if (view->match.cut_short) {
     view->limits.insert({"cached_sequences", kMostCompared,
                          "not all sequences whose first tokens were cached were looked for on the other side"});
@@ -147,6 +307,11 @@ void align_names(TokenView& view) {
   }
 }
 
+void add_parted(const TensorPair& pair, Alone why, std::vector<TensorPair>& pairs) {
+  pairs.push_back({{{pair.a, {}}}, pair.op, why});
+  pairs.push_back({{{{}, pair.b}}, pair.op, why});
+}
+
 bool statistics_of_other_rows(const CompareSide& a, const CompareSide& b) {
   const TokenIds ids_a = find_token_ids(a, true);
   if (ids_a.records.empty() || !find_token_ids(a).records.empty()) return false;
@@ -161,12 +326,8 @@ void part_other_rows(const CompareSide& a, const CompareSide& b, Pairing& pairin
     const Shape* const shape_b = pair.b == kNoId ? nullptr : (*b.tensors)[pair.b].shape;
     if (shape_a == nullptr || shape_b == nullptr || without_ones(*shape_a) == without_ones(*shape_b)) {
       parted.push_back(pair);
-      continue;
-    }
-    for (const Side side : kBothSides) {
-      TensorPair& alone = parted.emplace_back(pair);
-      alone[opposite(side)] = kNoId;
-      alone.alone = Alone::kOtherStatistics;
+    } else {
+      add_parted(pair, Alone::kOtherStatistics, parted);
     }
   }
   pairing.tensors = std::move(parted);

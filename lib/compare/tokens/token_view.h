@@ -27,8 +27,7 @@ struct TokenView : Sides<std::unique_ptr<TokenSide>> {
   TokenMatch match;
   std::optional<NameMap> names;          // of the candidate's modules in the reference
   std::vector<FoundRelation> relations;  // of fused projections and their parts
-  uint64_t rows_mapped = 0,
-           rows_unmapped = 0;  // pairs of tensors that are compared by tokens, and that are not compared
+  uint64_t rows_mapped = 0, rows_unmapped = 0;  // pairs of tensors that are compared by tokens, and that are not compared
   ReachedLimits limits;
   std::shared_ptr<const TokenErrors> errors;  // null until all pairs are compared
   std::shared_ptr<const TokenTexts> texts;    // null: no tokenizer is known
@@ -42,6 +41,9 @@ struct TokenView : Sides<std::unique_ptr<TokenSide>> {
 // Null if rows are compared as they are. An error if interrupted; with kAlways also if the tokens are not known.
 Result<std::unique_ptr<TokenView>> view_tokens(const CompareSide& a, const CompareSide& b, TokenUse use,
                                                const RunContext& context);
+
+// Adds the tensors of a pair as two without a partner.
+void add_parted(const TensorPair& pair, Alone why, std::vector<TensorPair>& pairs);
 
 // True if statistics alone were dumped, and their shapes show that the two sides read the tokens in other forms. Then nothing
 // tells which rows belong together.
