@@ -1,8 +1,7 @@
 // RunPasses: the forward passes of one side of a comparison, and its tensors joined over them.
 //
-// A rollout engine runs a pass for each chunk of prompts and each token that it writes, a trainer one for each batch. A pass is a
-// step of the dump, or one of the calls of the token embedding in a step. Calls of an operator are counted from 0 in each pass,
-// so that call k of all passes is one operator.
+// A pass is a step of the dump, or one of the calls of the token embedding in a step: of a rollout engine for each chunk of prompts
+// and each token that it writes, of a trainer for each batch. Calls of an operator are counted from 0 in each pass.
 //
 // Ranks that read the same tokens, as in tensor parallelism, run a pass together. Those that read others, as in data or context
 // parallelism, run passes of their own: the first rank of each group is one rank of the joined side, the second another.
@@ -53,7 +52,6 @@ struct RunPasses {
   std::vector<std::optional<int64_t>> steps;  // by pass
   std::vector<std::optional<int64_t>> ranks;  // by pass: the first that runs it
   uint32_t groups = 1;                        // of ranks that read the same tokens
-  uint64_t left_out = 0;                      // records that belong to no pass
 };
 
 // Bound of the tokens of a side.
