@@ -3,6 +3,7 @@
 // row or column, and a cell has the largest of their errors.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -15,10 +16,18 @@ class TokenHeat {
   static constexpr size_t kMostRows = 128, kMostColumns = 512;
 
   TokenHeat() = default;
-  TokenHeat(size_t outputs, int64_t tokens);
+  TokenHeat(size_t outputs, int64_t tokens)
+      : outputs_(outputs),
+        tokens_(static_cast<size_t>(tokens)),
+        rows_(std::min(outputs, kMostRows)),
+        columns_(std::min(tokens_, kMostColumns)),
+        cells_(rows_ * columns_, -1.0F) {}
 
   // Infinite for a token that is not finite on one side alone.
-  void add(size_t output, int64_t token, double error);
+  void add(size_t output, int64_t token, double error) {
+    float& cell = cells_[row_of(output) * columns_ + column_of(token)];
+    cell = std::max(cell, static_cast<float>(error));
+  }
 
   [[nodiscard]] size_t rows() const { return rows_; }
   [[nodiscard]] size_t columns() const { return columns_; }

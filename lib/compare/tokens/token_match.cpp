@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <span>
 #include <tuple>
@@ -14,10 +15,7 @@ namespace {
 using Tokens = std::span<const int64_t>;
 
 int64_t common_beginning(Tokens a, Tokens b) {
-  const size_t most = std::min(a.size(), b.size());
-  size_t count = 0;
-  while (count < most && a[count] == b[count]) ++count;
-  return static_cast<int64_t>(count);
+  return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
 }
 
 class Matcher {
@@ -60,9 +58,8 @@ class Matcher {
   void take_equal() {
     std::multimap<uint64_t, uint32_t> of_b;
     const auto hash_of = [](const TokenSequence& one) {
-      uint64_t hash = KnownBeginnings::with(0, one.first);
-      for (const int64_t id : one.ids) hash = KnownBeginnings::with(hash, id);
-      return hash;
+      return std::accumulate(one.ids.begin(), one.ids.end(), KnownBeginnings::with(0, one.first),
+                             KnownBeginnings::with);
     };
     for (uint32_t b = 0; b < count(Side::kReference); ++b) of_b.emplace(hash_of(sequence(Side::kReference, b)), b);
     for (uint32_t a = 0; a < count(Side::kCandidate); ++a) {

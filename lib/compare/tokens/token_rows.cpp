@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "compare/limits.h"
@@ -125,10 +126,8 @@ class PassReader {
 
   [[nodiscard]] bool is_token(int64_t row) const {
     // Pads in front have the position of the first token.
-    const bool stays =
-        mask_width_ == 0 && batch_ > 1 && by_row_ && row % width_ + 1 < width_ && position(row) == position(row + 1);
-    if (stays) return false;
-    if (mask_width_ == 0) return true;
+    if (mask_width_ == 0)
+      return batch_ == 1 || !by_row_ || row % width_ + 1 == width_ || position(row) != position(row + 1);
     return inputs_.mask[at(row / width_ * mask_width_ + mask_width_ - width_ + row % width_)] != 0;
   }
 
@@ -198,10 +197,9 @@ class Joiner {
     of_batch_.assign(static_cast<size_t>(reader.batch()), UINT32_MAX);
     for (size_t i = 0; i < fragments.size(); ++i)
       of_batch_[static_cast<size_t>(fragments[i].row / std::max<int64_t>(1, reader.width()))] = order[i];
-    int64_t tokens = 0;
-    for (const TokenSpan& span : result_.passes.back().spans) tokens += span.count;
     result_.rows += reader.rows();
-    result_.pads += reader.rows() - tokens;
+    result_.pads += reader.rows();
+    for (const TokenSpan& span : result_.passes.back().spans) result_.pads -= span.count;
     before_ = std::move(order);
     width_before_ = reader.width();
     place_before_.clear();
@@ -256,10 +254,8 @@ class Joiner {
   }
 
   [[nodiscard]] uint64_t hash_with(uint32_t sequence, const Fragment& one, const TokenInputs& inputs) const {
-    uint64_t hash = states_[sequence].hash;
-    for (int64_t row = one.row; row < one.row + one.count; ++row)
-      hash = KnownBeginnings::with(hash, inputs.ids[static_cast<size_t>(row)]);
-    return hash;
+    const auto first = inputs.ids.begin() + one.row;
+    return std::accumulate(first, first + one.count, states_[sequence].hash, KnownBeginnings::with);
   }
 
   uint32_t begin(int64_t position) {
@@ -268,10 +264,12 @@ class Joiner {
     return static_cast<uint32_t>(states_.size() - 1);
   }
 
+  // True if no span of the pass is of it.
+  [[nodiscard]] bool is_free(uint32_t sequence) const { return states_[sequence].pass != pass_; }
+
   // The sequence of the request, or of the row of the batch.
   [[nodiscard]] std::optional<uint32_t> named_sequence(const Fragment& one, const PassReader& reader) const {
     const auto request = one.request ? requests_.find(*one.request) : requests_.end();
-    const auto is_free = [&](uint32_t sequence) { return states_[sequence].pass != pass_; };
     if (request != requests_.end() && is_free(request->second) &&
         result_.sequences[request->second].end() == one.position)
       return request->second;
@@ -284,7 +282,6 @@ class Joiner {
     if (one.position == 0) return begin(0);
     if (const auto named = named_sequence(one, reader)) return *named;
     const std::optional<int64_t> slot = reader.slot(one.row);
-    const auto is_free = [&](uint32_t sequence) { return states_[sequence].pass != pass_; };
     const auto is_known = [&](uint32_t sequence) {
       const TokenSequence& tokens = result_.sequences[sequence];
       // Of one whose first tokens were cached, the other side has two neighbours.
@@ -331,10 +328,10 @@ class Joiner {
     if (!best || best_evidence < most) look_among(true);
     if (!best && source_ > 0) look_among(false);
     if (best_evidence < 2 && !known_.empty()) {
-      const size_t count = std::min(before_.size(), kMostTried);
-      const auto known = std::find_if(before_.begin(), before_.begin() + static_cast<std::ptrdiff_t>(count),
+      const auto some = std::span(before_).first(std::min(before_.size(), kMostTried));
+      const auto known = std::find_if(some.begin(), some.end(),
                                       [&](uint32_t sequence) { return is_free(sequence) && is_known(sequence); });
-      if (known != before_.begin() + static_cast<std::ptrdiff_t>(count)) best = *known;
+      if (known != some.end()) best = *known;
     }
     if (!best) best = rejected_part(one);
     if (!best) return begin(*one.position);
@@ -357,8 +354,7 @@ class Joiner {
     result_.pads += rejected;
     forget_end(sequence);
     tokens.ids.resize(tokens.ids.size() - static_cast<size_t>(rejected));
-    state.hash = 0;
-    for (const int64_t id : tokens.ids) state.hash = KnownBeginnings::with(state.hash, id);
+    state.hash = std::accumulate(tokens.ids.begin(), tokens.ids.end(), uint64_t{0}, KnownBeginnings::with);
     return sequence;
   }
 

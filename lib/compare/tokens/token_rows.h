@@ -1,7 +1,5 @@
-// TokenRows: the token that each row of the token axis is, for every forward pass of a run.
-//
-// Trainers and rollout engines run one model on the same sequences in other forms: batches padded on either side, sequences
-// packed into one row, prompts in chunks, one token a pass. The integer inputs of the passes tell which row is which:
+// TokenRows: the token that each row of the token axis is, for every forward pass of a run: of batches padded on either side, of
+// sequences packed into one row, of prompts in chunks, of one token a pass. The integer inputs of the passes tell which is which:
 //
 //   1. rows of one pass are split into spans of consecutive tokens: by cu_seqlens, else where positions do not go up by 1,
 //      and at the rows of the batch; also where the other side has both tokens, but not one behind the other. Pads are told by the attention mask, else by positions that stay the same

@@ -25,9 +25,9 @@ struct TokenErrors;
 
 struct TokenView : Sides<std::unique_ptr<TokenSide>> {
   TokenMatch match;
-  std::optional<NameMap> names;          // of the candidate's modules in the reference
-  std::vector<FoundRelation> relations;  // of fused projections and their parts
-  uint64_t rows_mapped = 0, rows_unmapped = 0;  // pairs of tensors that are compared by tokens, and that are not compared
+  std::optional<NameMap> names;                 // of the candidate's modules in the reference
+  std::vector<FoundRelation> relations;         // of fused projections and their parts
+  uint64_t rows_mapped = 0, rows_unmapped = 0;  // pairs of tensors that are compared by tokens, and that are not
   ReachedLimits limits;
   std::shared_ptr<const TokenErrors> errors;  // null until all pairs are compared
   std::shared_ptr<const TokenTexts> texts;    // null: no tokenizer is known
