@@ -12,219 +12,23 @@
 #include "compare/limits.h"
 #include "compare/match/device/match_evidence.h"
 #include "compare/match/device/operator_claims.h"
-#include "compare/match/device/operator_rewrites.h"
 
 namespace msdump {
 namespace {
 
-// Absorbed operators: host operators, such as a bias or an activation, that the device operator before them includes without
-// naming them. As values show, the output of the device operator is theirs.
-
 bool is_bias(std::string_view family) { return family == "biasadd" || family == "add"; }
 
-// The free operators after the claim's, up to the one whose output the device has.
-std::vector<SequencedOpId> absorbed_after(const OperatorClaim& claim, const HostOperators& hosts,
-                                          HostNeighbours& neighbours, MatchEvidence& evidence) {
-  std::vector<SequencedOpId> chain, best;
-  const auto output = evidence.device_tensors.largest(claim.device, Io::kOutput);
-  if (!output) return best;
-  std::optional<double> value = likeness_of_output(*output, claim.host, evidence), first;
-  for (SequencedOpId at = claim.host; chain.size() < kFewTried;) {
-    at = neighbours.only_free_consumer(at);
-    if (at == kNoId) break;
-    chain.push_back(at);
-    const std::optional<double> next = likeness_of_output(*output, at, evidence);
-    if (chain.size() == 1) first = next;
-    if (next && (value ? *next > *value : *next >= kAlike)) {
-      best = chain;
-      value = next;
-    }
-  }
-  // Values may not decide, as for a bias of zeros or statistics alone. An input more than usual is then a bias.
-  if (!best.empty() || chain.empty() || !is_bias(hosts.key(chain.front()).family)) return best;
-  const uint32_t inputs = evidence.device_tensors.count(claim.device, Io::kInput);
-  const bool more = inputs > evidence.host_tensors.tensor_inputs(claim.host);
-  if (more && (!value || !first || *first >= *value)) best = {chain.front()};
-  return best;
-}
-
-// The absorbed operators by device operator, in the order of the data flow. Marks them as taken.
-using Chains = std::map<SequencedOpId, std::vector<SequencedOpId>>;
-Chains absorb_consumers(Claims& claims, HostOperators& hosts, HostNeighbours& neighbours, MatchEvidence& evidence) {
-  Chains absorbed;
-  for (const OperatorClaim& claim : claims) {
-    if (!claim.is_last || !claim.is_met() || claim.rewrite != nullptr) continue;
-    std::vector<SequencedOpId> chain = absorbed_after(claim, hosts, neighbours, evidence);
-    for (const SequencedOpId host : chain) hosts.take(host);
-    if (!chain.empty()) absorbed[claim.device] = std::move(chain);
-  }
-  return absorbed;
-}
-
-// ClaimAssigner: matches several claims with several host operators. It keeps the order of their dumps unless shapes or
-// values contradict it. Values then decide, and what is left is matched in order.
+constexpr double kCertainlyAlike = 0.99;
 
 enum class Care : uint8_t {
   kGuess,      // every claim that can be matched is
   kConfirmed,  // only if values confirm it, or if there is one claim and one operator
 };
 
-class ClaimAssigner {
- public:
-  // The arguments must outlive this.
-  ClaimAssigner(Claims& claims, HostOperators& hosts, MatchEvidence& evidence)
-      : claims_(claims), hosts_(hosts), evidence_(evidence) {}
-
-  // `claims` are indices of unmatched claims, `hosts` operators that are not taken.
-  void assign(std::vector<uint32_t> claims, std::vector<SequencedOpId> hosts, Care care);
-
- private:
-  // Each function removes what it matches from the lists.
-  void assign_side_by_side(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, Care care);
-  void assign_by_outputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts);
-  void assign_by_inputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, Care care);
-  void assign_in_order(const std::vector<uint32_t>& claims, const std::vector<SequencedOpId>& hosts);
-
-  Claims& claims_;
-  HostOperators& hosts_;
-  MatchEvidence& evidence_;
-};
-
-// Matches the best pairs of claims and operators, and removes them from the lists.
-void meet_best(std::vector<RatedPair> pairs, std::vector<uint32_t>& open, std::vector<SequencedOpId>& free,
-               Claims& claims, HostOperators& hosts) {
-  for (const RatedPair& pair : best_pairs(std::move(pairs))) meet(claims[pair.a], SequencedOpId(pair.b), hosts);
-  std::erase_if(open, [&](uint32_t claim) { return claims[claim].is_met(); });
-  free = hosts.free_of(free);
-}
-
-void ClaimAssigner::assign(std::vector<uint32_t> claims, std::vector<SequencedOpId> hosts, Care care) {
-  if (claims.empty() || hosts.empty()) return;
-  assign_side_by_side(claims, hosts, care);
-  if (claims.size() * hosts.size() <= kMostCompared) {
-    assign_by_outputs(claims, hosts);
-    // An output that is like no other may be wrong, or that of an operator that is fused with this one.
-    assign_by_inputs(claims, hosts, care);
-  } else {
-    evidence_.limits.insert(kComparedLimit);
-  }
-  if (care == Care::kGuess) assign_in_order(claims, hosts);
-}
-
-// If both sides have as many, tries each claim with the operator at its index.
-void ClaimAssigner::assign_side_by_side(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, Care care) {
-  if (claims.size() != hosts.size()) return;
-  const bool alone = claims.size() == 1;
-  for (size_t i = 0; i < claims.size(); ++i) {
-    const Fit fit = fit_of(claims_[claims[i]], hosts[i], evidence_);
-    const bool bad = !fit.shapes || (fit.values && *fit.values < kUnlike);
-    const bool good = care == Care::kConfirmed ? !bad && (alone || fit.values.has_value()) : alone || !bad;
-    if (good) meet(claims_[claims[i]], hosts[i], hosts_);
-  }
-  std::erase_if(claims, [&](uint32_t claim) { return claims_[claim].is_met(); });
-  hosts = hosts_.free_of(hosts);
-}
-
-void ClaimAssigner::assign_by_outputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts) {
-  std::vector<RatedPair> pairs;
-  for (const uint32_t claim : claims) {
-    for (const SequencedOpId host : hosts) {
-      const Fit fit = fit_of(claims_[claim], host, evidence_);
-      if (fit.shapes && fit.values && *fit.values >= kAlike) pairs.push_back({*fit.values, claim, host});
-    }
-  }
-  meet_best(std::move(pairs), claims, hosts, claims_, hosts_);
-}
-
-void ClaimAssigner::assign_by_inputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, Care care) {
-  if (claims.size() * hosts.size() > kMostComparedByInputs) {
-    evidence_.limits.insert(kComparedByInputsLimit);
-    return;
-  }
-  const double least = care == Care::kConfirmed ? kAlike : kHalfOfInputs;
-  std::vector<RatedPair> pairs;
-  for (const uint32_t claim : claims) {
-    for (const SequencedOpId host : hosts) {
-      const double value = likeness_of_inputs(claims_[claim].device, host, evidence_);
-      if (value >= least) pairs.push_back({value, claim, host});
-    }
-  }
-  meet_best(std::move(pairs), claims, hosts, claims_, hosts_);
-}
-
-// Matches each claim with the next operator that its shape does not exclude.
-void ClaimAssigner::assign_in_order(const std::vector<uint32_t>& claims, const std::vector<SequencedOpId>& hosts) {
-  size_t next = 0;
-  for (size_t i = 0; i < claims.size(); ++i) {
-    const size_t last = hosts.size() - std::min(hosts.size(), claims.size() - i);  // leaves some for the others
-    for (size_t at = next; at < hosts.size() && at <= std::max(next, last); ++at) {
-      const Fit fit = fit_of(claims_[claims[i]], hosts[at], evidence_);
-      if (!fit.shapes && claims.size() != hosts.size()) continue;
-      meet(claims_[claims[i]], hosts[at], hosts_);
-      next = at + 1;
-      break;
-    }
-  }
-}
-
-// Matches device operators by the values of their outputs alone, if neither name nor type nor order has matched them.
-
-constexpr double kCertain = 0.99;
-
-// The operators that are not taken, by place and number of output elements. Parameters are none: a moment of an optimizer has
-// the direction of a gradient.
-using ByCount = std::map<std::pair<OperatorPlace, int64_t>, std::vector<SequencedOpId>>;
-
-ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence) {
-  ByCount by_count;
-  for (SequencedOpId host{0}; host < hosts.size(); ++host) {
-    const auto output = evidence.host_tensors.largest(host, Io::kOutput);
-    if (hosts.is_taken(host) || !output || evidence.host.operators[host].type == "Parameter") continue;
-    const auto count = host_elements(evidence.host.tensor(*output));
-    if (count && *count >= int64_t{kFewValues}) by_count[{hosts.key(host).place, *count}].push_back(host);
-  }
-  return by_count;
-}
-
-// The host operator of each device operator that is matched. Marks them as taken.
-std::map<SequencedOpId, SequencedOpId> match_by_values(Claims& claims, HostOperators& hosts, MatchEvidence& evidence) {
-  const ByCount by_count = free_by_count(hosts, evidence);
-  std::vector<RatedPair> pairs;
-  size_t compared = 0;
-  for (SequencedOpId device{0}; device < evidence.device.operators.size(); ++device) {
-    const SequencedOp& one = evidence.device.operators[device];
-    const OperatorClaim* const claim = claims.last_of(device);
-    const auto output = evidence.device_tensors.largest(device, Io::kOutput);
-    if (!output || (claim != nullptr && claim->is_met()) || !ge::OperatorTable::get().inserted(one.type).empty())
-      continue;
-    const auto count = host_elements(evidence.device.tensor(*output));
-    const auto found = count ? by_count.find({evidence.place_of(one), *count}) : by_count.end();
-    if (found == by_count.end()) continue;
-    for (const SequencedOpId host : found->second) {
-      if (++compared > kMostCompared) {
-        evidence.limits.insert(kComparedLimit);
-        break;
-      }
-      const double value = likeness_of_output(*output, host, evidence).value_or(0);
-      if (value > kCertain) pairs.push_back({value, device, host});
-    }
-  }
-  std::map<SequencedOpId, SequencedOpId> matches;
-  for (const RatedPair& pair : best_pairs(std::move(pairs))) {
-    matches.emplace(pair.a, pair.b);
-    hosts.take(SequencedOpId(pair.b));
-  }
-  return matches;
-}
-
 class DeviceMatcher {
  public:
   explicit DeviceMatcher(MatchEvidence& evidence)
-      : evidence_(evidence),
-        hosts_(evidence),
-        claims_(evidence, hosts_),
-        neighbours_(evidence, hosts_),
-        assigner_(claims_, hosts_, evidence) {}
+      : evidence_(evidence), hosts_(evidence), claims_(claims_of(evidence, hosts_)), neighbours_(evidence, hosts_) {}
 
   std::vector<DeviceMatch> run() {
     meet_by_rewrites(claims_, hosts_, neighbours_, evidence_);
@@ -233,8 +37,8 @@ class DeviceMatcher {
     join_parts_by_name();
     join_parts_by_table();
     meet_without_scope();
-    absorbed_ = absorb_consumers(claims_, hosts_, neighbours_, evidence_);
-    by_values_ = match_by_values(claims_, hosts_, evidence_);
+    absorb_consumers();
+    match_by_values();
     return matches();
   }
 
@@ -242,7 +46,7 @@ class DeviceMatcher {
   // Matches the last members first, because their outputs can be compared. The others follow the data flow.
   void meet_in_scope(bool last) {
     std::vector<std::vector<uint32_t>> by_group(hosts_.groups());
-    for (uint32_t i = claims_.size(); i-- > 0;) {
+    for (auto i = static_cast<uint32_t>(claims_.size()); i-- > 0;) {
       const OperatorClaim& claim = claims_[i];
       if (claim.is_met() || claim.is_last != last) continue;
       if (!last && meet_producer(claims_[i], claims_[i + 1])) continue;
@@ -251,7 +55,7 @@ class DeviceMatcher {
     for (uint32_t group = 0; group < by_group.size(); ++group) {
       if (by_group[group].empty()) continue;
       std::reverse(by_group[group].begin(), by_group[group].end());
-      assigner_.assign(by_group[group], hosts_.free_of(hosts_.in_group(group)), Care::kGuess);
+      assign(by_group[group], hosts_.free_of(hosts_.in_group(group)), Care::kGuess);
     }
   }
 
@@ -281,21 +85,18 @@ class DeviceMatcher {
 
   // Matches parts of one operator that carry its name.
   void join_parts_by_name() {
-    using Name = std::tuple<OperatorPlace, std::string_view, std::string_view, uint64_t>;
-    std::map<Name, SequencedOpId> wanted;  // by unmatched claims, and the operators that others have matched
     const auto name_of = [](const OperatorClaim& claim) {
-      return Name(claim.key.place, claim.original.scope, claim.original.type, claim.original.number);
+      const OriginalName& name = claim.original;
+      return std::tuple(claim.key.place, std::string_view(name.scope), std::string_view(name.type), name.number);
     };
+    std::map<decltype(name_of(claims_[0])), SequencedOpId> met;  // the first of each name
     for (const OperatorClaim& claim : claims_) {
-      if (!claim.is_met() && !claim.original.type.empty()) wanted.emplace(name_of(claim), kNoId);
-    }
-    for (const OperatorClaim& claim : claims_) {
-      const auto found = claim.is_met() ? wanted.find(name_of(claim)) : wanted.end();
-      if (found != wanted.end() && found->second == kNoId) found->second = claim.host;
+      if (claim.is_met()) met.emplace(name_of(claim), claim.host);
     }
     for (OperatorClaim& claim : claims_) {
-      const auto found = claim.is_met() ? wanted.end() : wanted.find(name_of(claim));
-      if (found == wanted.end() || found->second == kNoId) continue;
+      if (claim.is_met() || claim.original.type.empty()) continue;
+      const auto found = met.find(name_of(claim));
+      if (found == met.end()) continue;
       claim.host = found->second;
       claim.is_part = true;
     }
@@ -333,16 +134,178 @@ class DeviceMatcher {
       const auto found = families.find({hosts_.key(i).place, hosts_.key(i).family});
       if (found != families.end() && !hosts_.is_taken(i)) found->second.hosts.push_back(i);
     }
-    for (const auto& [key, family] : families) assigner_.assign(family.claims, family.hosts, Care::kConfirmed);
+    for (const auto& [key, family] : families) assign(family.claims, family.hosts, Care::kConfirmed);
+  }
+
+  // ---- Several claims and several host operators
+
+  // Matches unmatched claims with operators that are not taken. Keeps the order of their dumps unless shapes or values
+  // contradict it. Values then decide, and what is left is matched in order.
+  void assign(std::vector<uint32_t> claims, std::vector<SequencedOpId> hosts, Care care) {
+    if (claims.empty() || hosts.empty()) return;
+    assign_side_by_side(claims, hosts, care);
+    if (claims.size() * hosts.size() <= kMostCompared) {
+      assign_by_outputs(claims, hosts);
+      // An output that is like no other may be wrong, or that of an operator that is fused with this one.
+      assign_by_inputs(claims, hosts, care);
+    } else {
+      evidence_.limits.insert(kComparedLimit);
+    }
+    if (care == Care::kGuess) assign_in_order(claims, hosts);
+  }
+
+  void remove_met(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts) const {
+    std::erase_if(claims, [&](uint32_t claim) { return claims_[claim].is_met(); });
+    hosts = hosts_.free_of(hosts);
+  }
+
+  // Matches the pairs of claims and operators with the greatest values, and removes them from the lists.
+  template <class Value>
+  void meet_best(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, double least,
+                 const Value& value_of) {
+    std::vector<RatedPair> pairs;
+    for (const uint32_t claim : claims) {
+      for (const SequencedOpId host : hosts) {
+        const double value = value_of(claims_[claim], host);
+        if (value >= least) pairs.push_back({value, claim, host});
+      }
+    }
+    for (const RatedPair& pair : best_pairs(std::move(pairs))) meet(claims_[pair.a], SequencedOpId(pair.b), hosts_);
+    remove_met(claims, hosts);
+  }
+
+  // If both sides have as many, tries each claim with the operator at its index.
+  void assign_side_by_side(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, Care care) {
+    if (claims.size() != hosts.size()) return;
+    const bool alone = claims.size() == 1;
+    for (size_t i = 0; i < claims.size(); ++i) {
+      const Fit fit = fit_of(claims_[claims[i]], hosts[i], evidence_);
+      const bool bad = !fit.shapes || (fit.values && *fit.values < kUnlike);
+      const bool good = care == Care::kConfirmed ? !bad && (alone || fit.values.has_value()) : alone || !bad;
+      if (good) meet(claims_[claims[i]], hosts[i], hosts_);
+    }
+    remove_met(claims, hosts);
+  }
+
+  void assign_by_outputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts) {
+    meet_best(claims, hosts, kAlike, [&](const OperatorClaim& claim, SequencedOpId host) {
+      const Fit fit = fit_of(claim, host, evidence_);
+      return fit.shapes ? fit.values.value_or(0) : 0;
+    });
+  }
+
+  void assign_by_inputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, Care care) {
+    if (claims.size() * hosts.size() > kMostComparedByInputs) {
+      evidence_.limits.insert(kComparedByInputsLimit);
+      return;
+    }
+    const double least = care == Care::kConfirmed ? kAlike : kHalfOfInputs;
+    meet_best(claims, hosts, least, [&](const OperatorClaim& claim, SequencedOpId host) {
+      return likeness_of_inputs(claim.device, host, evidence_);
+    });
+  }
+
+  // Matches each claim with the next operator that its shape does not exclude.
+  void assign_in_order(const std::vector<uint32_t>& claims, const std::vector<SequencedOpId>& hosts) {
+    size_t next = 0;
+    for (size_t i = 0; i < claims.size(); ++i) {
+      const size_t last = hosts.size() - std::min(hosts.size(), claims.size() - i);  // leaves some for the others
+      for (size_t at = next; at < hosts.size() && at <= std::max(next, last); ++at) {
+        const Fit fit = fit_of(claims_[claims[i]], hosts[at], evidence_);
+        if (!fit.shapes && claims.size() != hosts.size()) continue;
+        meet(claims_[claims[i]], hosts[at], hosts_);
+        next = at + 1;
+        break;
+      }
+    }
+  }
+
+  // ---- Absorbed operators
+
+  // Finds host operators, such as a bias or an activation, that the device operator before them includes without naming them.
+  // As values show, the output of the device operator is theirs.
+  void absorb_consumers() {
+    for (const OperatorClaim& claim : claims_) {
+      if (!claim.is_last || !claim.is_met() || claim.rewrite != nullptr) continue;
+      std::vector<SequencedOpId> chain = absorbed_after(claim);
+      for (const SequencedOpId host : chain) hosts_.take(host);
+      if (!chain.empty()) absorbed_[claim.device] = std::move(chain);
+    }
+  }
+
+  // The free operators after the claim's, up to the one whose output the device has.
+  std::vector<SequencedOpId> absorbed_after(const OperatorClaim& claim) {
+    std::vector<SequencedOpId> chain, best;
+    const auto output = evidence_.device_tensors.largest(claim.device, Io::kOutput);
+    if (!output) return best;
+    std::optional<double> value = likeness_of_output(*output, claim.host, evidence_), first;
+    for (SequencedOpId at = claim.host; chain.size() < kFewTried;) {
+      at = neighbours_.only_free_consumer(at);
+      if (at == kNoId) break;
+      chain.push_back(at);
+      const std::optional<double> next = likeness_of_output(*output, at, evidence_);
+      if (chain.size() == 1) first = next;
+      if (next && (value ? *next > *value : *next >= kAlike)) {
+        best = chain;
+        value = next;
+      }
+    }
+    // Values may not decide, as for a bias of zeros or statistics alone. An input more than usual is then a bias.
+    if (!best.empty() || chain.empty() || !is_bias(hosts_.key(chain.front()).family)) return best;
+    const uint32_t inputs = evidence_.device_tensors.count(claim.device, Io::kInput);
+    const bool more = inputs > evidence_.host_tensors.tensor_inputs(claim.host);
+    if (more && (!value || !first || *first >= *value)) best = {chain.front()};
+    return best;
+  }
+
+  // ---- Values alone
+
+  // Matches device operators by the values of their outputs, if neither name nor type nor order has matched them. Parameters
+  // are left out: a moment of an optimizer has the direction of a gradient.
+  void match_by_values() {
+    std::map<std::pair<OperatorPlace, int64_t>, std::vector<SequencedOpId>> by_count;  // by number of output elements
+    for (SequencedOpId host{0}; host < hosts_.size(); ++host) {
+      const auto output = evidence_.host_tensors.largest(host, Io::kOutput);
+      if (hosts_.is_taken(host) || !output || evidence_.host.operators[host].type == "Parameter") continue;
+      const auto count = host_elements(evidence_.host.tensor(*output));
+      if (count && *count >= int64_t{kFewValues}) by_count[{hosts_.key(host).place, *count}].push_back(host);
+    }
+    std::vector<bool> is_met(evidence_.device.operators.size(), false);  // with the last claim
+    for (const OperatorClaim& claim : claims_) is_met[claim.device] = claim.is_met();
+    std::vector<RatedPair> pairs;
+    size_t compared = 0;
+    for (SequencedOpId device{0}; device < evidence_.device.operators.size(); ++device) {
+      const SequencedOp& one = evidence_.device.operators[device];
+      const auto output = evidence_.device_tensors.largest(device, Io::kOutput);
+      if (!output || is_met[device] || !table_.inserted(one.type).empty()) continue;
+      const auto count = host_elements(evidence_.device.tensor(*output));
+      const auto found = count ? by_count.find({evidence_.place_of(one), *count}) : by_count.end();
+      if (found == by_count.end()) continue;
+      for (const SequencedOpId host : found->second) {
+        if (++compared > kMostCompared) {
+          evidence_.limits.insert(kComparedLimit);
+          break;
+        }
+        const double value = likeness_of_output(*output, host, evidence_).value_or(0);
+        if (value > kCertainlyAlike) pairs.push_back({value, device, host});
+      }
+    }
+    for (const RatedPair& pair : best_pairs(std::move(pairs))) {
+      by_values_.emplace(pair.a, pair.b);
+      hosts_.take(SequencedOpId(pair.b));
+    }
   }
 
   // ---- The result
 
   [[nodiscard]] std::vector<DeviceMatch> matches() {
     std::vector<DeviceMatch> matches(evidence_.device.operators.size());
+    for (const OperatorClaim& claim : claims_) {
+      if (claim.is_met()) add(claim, matches[claim.device]);
+    }
     std::vector<uint32_t> claimed(hosts_.size(), 0);
     for (SequencedOpId device{0}; device < matches.size(); ++device) {
-      matches[device] = match_of(device);
+      add_others(device, matches[device]);
       for (const SequencedOpId host : matches[device].hosts) ++claimed[host];
     }
     for (DeviceMatch& match : matches) {
@@ -352,11 +315,8 @@ class DeviceMatcher {
     return matches;
   }
 
-  [[nodiscard]] DeviceMatch match_of(SequencedOpId device) {
-    DeviceMatch match;
-    for (const OperatorClaim& claim : claims_.of(device)) {
-      if (claim.is_met()) add(claim, match);
-    }
+  // Adds the operators that no claim names.
+  void add_others(SequencedOpId device, DeviceMatch& match) const {
     if (const auto found = inside_.find(device); found != inside_.end())
       match.hosts.insert(match.hosts.begin(), found->second.begin(), found->second.end());
     if (const auto found = by_values_.find(device); found != by_values_.end()) {
@@ -365,7 +325,6 @@ class DeviceMatcher {
     }
     if (const auto found = absorbed_.find(device); found != absorbed_.end())
       match.hosts.insert(match.hosts.end(), found->second.begin(), found->second.end());
-    return match;
   }
 
   void add(const OperatorClaim& claim, DeviceMatch& match) const {
@@ -406,8 +365,8 @@ class DeviceMatcher {
   HostOperators hosts_;
   Claims claims_;
   HostNeighbours neighbours_;
-  ClaimAssigner assigner_;
-  Chains absorbed_, inside_;                          // by device operator: after its own, and between them
+  // By device operator, in the order of the data flow: the operators after its own, and between them.
+  std::map<SequencedOpId, std::vector<SequencedOpId>> absorbed_, inside_;
   std::map<SequencedOpId, SequencedOpId> by_values_;  // by device operator
 };
 

@@ -3,7 +3,7 @@
 //
 //   1. Each device operator claims the operators that it stands for (operator_claims.h): those in its name, else one of its
 //      own family. Numbers of operators are not compared: they count creations, and differ.
-//   2. Splits and fusions that are known by their types (operator_rewrites.h) are matched within a scope.
+//   2. Splits and fusions that are known by their types (operator_rewrites.cpp) are matched within a scope.
 //   3. Other claims are matched within their scope, in the order of the two dumps. If a scope has several operators of a
 //      family, the order is a guess: shapes and values confirm or correct it.
 //   4. If the output of a device operator is that of a later operator than its partner, it has absorbed that one: a bias, an
@@ -12,6 +12,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "compare/match/device/match_evidence.h"
@@ -36,5 +38,14 @@ struct DeviceMatch {
 
 // Returns the matches by device operator.
 [[nodiscard]] std::vector<DeviceMatch> match_device(MatchEvidence& evidence);
+
+// Matches the inputs of host operators with those of the device operator that stands for them: the index in `device` for each
+// input of the host, or no value. Both lists are tensors by ascending slot. Types are empty for the inputs of several
+// operators. With `sure`, only values that agree make a pair, unless it is the only possible one: some inputs of a split
+// operator are intermediate.
+using InputMatch = std::vector<std::optional<uint32_t>>;
+[[nodiscard]] InputMatch match_inputs(MatchEvidence& evidence, const std::vector<RecordId>& device,
+                                      const std::vector<RecordId>& host, std::string_view device_type,
+                                      std::string_view host_type, bool sure);
 
 }  // namespace msdump

@@ -59,7 +59,9 @@ size_t next_name(std::string_view piece, std::string_view root) {
   return best == std::string_view::npos ? 0 : best;
 }
 
-DeviceName parse_numbered(std::string_view name) {
+}  // namespace
+
+DeviceName parse_device_name(std::string_view name) {
   DeviceName result;
   std::string_view root;
   size_t begin = 0;
@@ -80,10 +82,6 @@ DeviceName parse_numbered(std::string_view name) {
   result.is_part = begin < name.size();
   return result;
 }
-
-}  // namespace
-
-DeviceName parse_device_name(std::string_view name) { return parse_numbered(name); }
 
 bool names_several(std::string_view name) {
   const bool may = name.find(kNumberMark) != name.rfind(kNumberMark) || name.find(kFusion) != std::string_view::npos;

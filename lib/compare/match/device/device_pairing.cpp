@@ -1,7 +1,6 @@
 #include "compare/match/device/device_pairing.h"
 
 #include <algorithm>
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,7 +13,6 @@
 #include "compare/limits.h"
 #include "compare/match/device/device_match.h"
 #include "compare/match/device/device_name.h"
-#include "compare/match/device/input_match.h"
 #include "compare/match/device/match_evidence.h"
 #include "compare/match/pairing.h"
 #include "ge/operators/operator_table.h"
@@ -26,122 +24,99 @@ namespace {
 // output, else another one that stands for it. A device operator that is no partner stands alone.
 class DeviceOpPairs {
  public:
-  DeviceOpPairs(const std::vector<DeviceMatch>& matches, uint32_t hosts, bool device_is_a);
+  DeviceOpPairs(const std::vector<DeviceMatch>& matches, uint32_t hosts, Side of_device)
+      : matches_(matches), of_device_(of_device), partner_(hosts, kNoId), of_host_(hosts), alone_(matches.size()) {
+    choose_partners();
+    list_pairs();
+    sort_pairs();
+    for (OperatorId i{0}; i < pairs_.size(); ++i) {
+      const SequencedOpId host = pairs_[i][opposite(of_device)];
+      (host != kNoId ? of_host_[host] : alone_[pairs_[i][of_device]]) = i;
+    }
+  }
 
   // Ordered by b; an operator of a alone follows its predecessor in a.
   [[nodiscard]] const std::vector<OpPair>& pairs() const { return pairs_; }
   // The device operator of a host operator; kNoId: none.
   [[nodiscard]] SequencedOpId partner(SequencedOpId host) const { return partner_[host]; }
-  // The pair of a host operator, and the pair for tensors of a device operator that have no partner: its last one.
+  // The pair of a host operator.
   [[nodiscard]] OperatorId of_host(SequencedOpId host) const { return of_host_[host]; }
-  [[nodiscard]] OperatorId of_device(SequencedOpId device) const;
+  // The pair for tensors of a device operator that have no partner: its last one.
+  [[nodiscard]] OperatorId of_device(SequencedOpId device) const {
+    const std::vector<SequencedOpId>& hosts = matches_[device].hosts;
+    const auto last =
+        std::find_if(hosts.rbegin(), hosts.rend(), [&](SequencedOpId host) { return partner_[host] == device; });
+    return last == hosts.rend() ? alone_[device] : of_host_[*last];
+  }
 
  private:
-  void choose_partners();
-  void list_pairs();
-  void sort_pairs();
-  [[nodiscard]] OpPair pair_of(SequencedOpId device, SequencedOpId host) const;
+  void choose_partners() {
+    std::vector<uint32_t> first_output(partner_.size(), UINT32_MAX);  // the lowest that the partner has
+    for (SequencedOpId device{0}; device < matches_.size(); ++device) {
+      const DeviceMatch& match = matches_[device];
+      for (const SequencedOpId host : match.hosts) {
+        uint32_t output = UINT32_MAX - 1;
+        if (match.outputs_in_order && host == match.hosts.back()) output = 0;
+        for (const MatchedOutput& one : match.outputs) {
+          if (one.host == host) output = std::min(output, one.host_output);
+        }
+        if (output > first_output[host] && partner_[host] != kNoId) continue;
+        first_output[host] = output;
+        partner_[host] = device;
+      }
+    }
+  }
+
+  void add_pair(SequencedOpId device, SequencedOpId host) {
+    OpPair& pair = pairs_.emplace_back(OpPair{{sides_from(of_device_, device, host)}});
+    if (!pair.is_paired()) return;
+    pair.how = matches_[device].sure ? PairedBy::kCompiler : PairedBy::kValues;
+    pair.confidence = confidence(pair.how);
+  }
+
+  void list_pairs() {
+    std::vector<bool> has_pair(matches_.size(), false);
+    for (SequencedOpId host{0}; host < partner_.size(); ++host) {
+      add_pair(partner_[host], host);
+      if (partner_[host] != kNoId) has_pair[partner_[host]] = true;
+    }
+    for (SequencedOpId device{0}; device < has_pair.size(); ++device) {
+      if (!has_pair[device]) add_pair(device, kNoId);
+    }
+  }
+
+  void sort_pairs() {
+    const size_t count_a = of_device_ == Side::kCandidate ? matches_.size() : partner_.size();
+    std::vector<uint32_t> after(count_a, 0);  // the index in b, plus 1, that an operator of a comes after
+    for (const OpPair& pair : pairs_) {
+      if (pair.is_paired()) after[pair.a] = std::max(after[pair.a], pair.b + 1);
+    }
+    for (size_t i = 1; i < after.size(); ++i) {
+      if (after[i] == 0) after[i] = after[i - 1];
+    }
+    const auto key = [&](const OpPair& pair) {
+      return pair.b != kNoId ? std::tuple(pair.b + 1, 0, pair.a) : std::tuple(after[pair.a], 1, pair.a);
+    };
+    std::sort(pairs_.begin(), pairs_.end(), [&](const OpPair& x, const OpPair& y) { return key(x) < key(y); });
+  }
 
   const std::vector<DeviceMatch>& matches_;
-  const bool device_is_a_;
+  const Side of_device_;
   std::vector<SequencedOpId> partner_;  // by operator of the host
   std::vector<OpPair> pairs_;
   std::vector<OperatorId> of_host_, alone_;  // by host operator; by device operator that stands alone
 };
 
-DeviceOpPairs::DeviceOpPairs(const std::vector<DeviceMatch>& matches, uint32_t hosts, bool device_is_a)
-    : matches_(matches), device_is_a_(device_is_a), partner_(hosts, kNoId) {
-  choose_partners();
-  list_pairs();
-  sort_pairs();
-  of_host_.resize(partner_.size());
-  alone_.resize(matches.size());
-  for (OperatorId i{0}; i < pairs_.size(); ++i) {
-    const auto [device, host] = device_is_a ? std::pair(pairs_[i].a, pairs_[i].b) : std::pair(pairs_[i].b, pairs_[i].a);
-    (host != kNoId ? of_host_[host] : alone_[device]) = i;
-  }
-}
+// An execution of an operator: the step, none if a single one is compared, and the occurrence.
+using RunKey = std::pair<std::optional<int64_t>, uint32_t>;
 
-void DeviceOpPairs::choose_partners() {
-  std::vector<uint32_t> first_output(partner_.size(), UINT32_MAX);  // the lowest that the partner has
-  for (SequencedOpId device{0}; device < matches_.size(); ++device) {
-    const DeviceMatch& match = matches_[device];
-    for (const SequencedOpId host : match.hosts) {
-      uint32_t output = UINT32_MAX - 1;
-      if (match.outputs_in_order && host == match.hosts.back()) output = 0;
-      for (const MatchedOutput& one : match.outputs) {
-        if (one.host == host) output = std::min(output, one.host_output);
-      }
-      if (output > first_output[host] && partner_[host] != kNoId) continue;
-      first_output[host] = output;
-      partner_[host] = device;
-    }
-  }
-}
-
-OpPair DeviceOpPairs::pair_of(SequencedOpId device, SequencedOpId host) const {
-  OpPair pair;
-  (device_is_a_ ? pair.a : pair.b) = device;
-  (device_is_a_ ? pair.b : pair.a) = host;
-  if (device != kNoId && host != kNoId) {
-    pair.how = matches_[device].sure ? PairedBy::kCompiler : PairedBy::kValues;
-    pair.confidence = confidence(pair.how);
-  }
-  return pair;
-}
-
-void DeviceOpPairs::list_pairs() {
-  std::vector<bool> has_pair(matches_.size(), false);
-  for (SequencedOpId host{0}; host < partner_.size(); ++host) {
-    pairs_.push_back(pair_of(partner_[host], host));
-    if (partner_[host] != kNoId) has_pair[partner_[host]] = true;
-  }
-  for (SequencedOpId device{0}; device < has_pair.size(); ++device) {
-    if (!has_pair[device]) pairs_.push_back(pair_of(device, kNoId));
-  }
-}
-
-void DeviceOpPairs::sort_pairs() {
-  const size_t count_a = device_is_a_ ? matches_.size() : partner_.size();
-  std::vector<uint32_t> after(count_a, 0);  // the index in b, plus 1, that an operator of a comes after
-  for (const OpPair& pair : pairs_) {
-    if (pair.is_paired()) after[pair.a] = std::max(after[pair.a], pair.b + 1);
-  }
-  for (size_t i = 1; i < after.size(); ++i) {
-    if (after[i] == 0) after[i] = after[i - 1];
-  }
-  const auto key = [&](const OpPair& pair) {
-    return pair.b != kNoId ? std::tuple(pair.b + 1, 0, pair.a) : std::tuple(after[pair.a], 1, pair.a);
-  };
-  std::sort(pairs_.begin(), pairs_.end(), [&](const OpPair& x, const OpPair& y) { return key(x) < key(y); });
-}
-
-OperatorId DeviceOpPairs::of_device(SequencedOpId device) const {
-  const DeviceMatch& match = matches_[device];
-  for (size_t i = match.hosts.size(); i-- > 0;) {
-    if (partner_[match.hosts[i]] == device) return of_host(match.hosts[i]);
-  }
-  return alone_[device];
-}
-
-// The tensors of an operator, by execution and slot.
-struct RunKey {
-  std::optional<int64_t> step;  // none if a single step is compared
-  uint32_t occurrence = 0;
-  auto operator<=>(const RunKey&) const = default;
-};
-
+// The tensors of an execution, by slot.
 struct RunTensors {
   std::vector<RecordId> inputs, outputs;
-  std::vector<std::pair<uint64_t, RecordId>>
-      output_at;  // by the number of the slot; an output without one is the first
+  std::map<uint64_t, RecordId> output_at;  // by the number of the slot; an output without one is the first
 };
 
 using Runs = std::map<RunKey, RunTensors>;
-
-bool by_slot(const std::pair<uint64_t, RecordId>& x, const std::pair<uint64_t, RecordId>& y) {
-  return x.first < y.first;
-}
 
 std::optional<uint64_t> slot_of(const MatchSide& side, RecordId tensor) {
   return parse_u64(side.tensor(tensor).name.slot);
@@ -153,7 +128,7 @@ Runs runs_of(const MatchSide& side, SequencedOpId op, bool lone_step) {
     const TensorRecord& record = side.tensor(index);
     RunKey key{std::nullopt, record.occurrence};
     const DumpIndex& dump = *side.dump.index;
-    if (!lone_step) key.step = dump.folders()[dump.files()[record.file].folder].identity.step;
+    if (!lone_step) key.first = dump.folders()[dump.files()[record.file].folder].identity.step;
     RunTensors& run = runs[key];
     (record.name.io == Io::kInput ? run.inputs : run.outputs).push_back(index);
   }
@@ -163,8 +138,7 @@ Runs runs_of(const MatchSide& side, SequencedOpId op, bool lone_step) {
         return natural_less(side.tensor(x).name.slot, side.tensor(y).name.slot);
       });
     }
-    for (const RecordId output : run.outputs) run.output_at.emplace_back(slot_of(side, output).value_or(0), output);
-    std::stable_sort(run.output_at.begin(), run.output_at.end(), by_slot);
+    for (const RecordId output : run.outputs) run.output_at.emplace(slot_of(side, output).value_or(0), output);
   }
   return runs;
 }
@@ -173,9 +147,8 @@ Runs runs_of(const MatchSide& side, SequencedOpId op, bool lone_step) {
 RecordId output_of(const Runs& runs, const RunKey& key, uint64_t slot) {
   const auto run = runs.find(key);
   if (run == runs.end()) return kNoId;
-  const auto& outputs = run->second.output_at;
-  const auto found = std::lower_bound(outputs.begin(), outputs.end(), std::pair(slot, RecordId(0)), by_slot);
-  return found == outputs.end() || found->first != slot ? kNoId : found->second;
+  const auto found = run->second.output_at.find(slot);
+  return found == run->second.output_at.end() ? kNoId : found->second;
 }
 
 // An input of a host operator that the device operator may have, too: no operator of the fusion writes it.
@@ -236,15 +209,15 @@ bool is_parameter(const SequencedOp& one) { return one.type == "Parameter"; }
 
 class DevicePairer {
  public:
-  DevicePairer(MatchEvidence& evidence, const std::vector<DeviceMatch>& matches, bool device_is_a, bool lone_step)
+  DevicePairer(MatchEvidence& evidence, const std::vector<DeviceMatch>& matches, Side of_device, bool lone_step)
       : evidence_(evidence),
         device_(evidence.device),
         host_(evidence.host),
         matches_(matches),
-        device_is_a_(device_is_a),
+        of_device_(of_device),
         lone_step_(lone_step),
         no_parameters_(std::none_of(device_.operators.begin(), device_.operators.end(), is_parameter)),
-        op_pairs_(matches, static_cast<uint32_t>(host_.operators.size()), device_is_a),
+        op_pairs_(matches, static_cast<uint32_t>(host_.operators.size()), of_device),
         done_(host_.dump.tensors->size(), false) {}
 
   void run(Pairing& pairing) {
@@ -257,13 +230,8 @@ class DevicePairer {
 
  private:
   void add(OperatorId op, RecordId device, RecordId host, Alone alone = Alone::kUnknown) {
-    TensorPair pair;
-    pair.op = op;
-    (device_is_a_ ? pair.a : pair.b) = device;
-    (device_is_a_ ? pair.b : pair.a) = host;
-    pair.alone = alone;
+    tensors_.push_back({{sides_from(of_device_, device, host)}, op, alone});
     if (host != kNoId) done_[host] = true;
-    tensors_.push_back(pair);
   }
   void add_alone(SequencedOpId device, RecordId tensor, Alone alone) {
     add(op_pairs_.of_device(device), tensor, kNoId, alone);
@@ -398,15 +366,16 @@ class DevicePairer {
     });
   }
   [[nodiscard]] const TensorRecord& record_of(const TensorPair& pair) const {
-    const RecordId host = device_is_a_ ? pair.b : pair.a, device = device_is_a_ ? pair.a : pair.b;
-    return host != kNoId ? host_.tensor(host) : device_.tensor(device);
+    const RecordId host = pair[opposite(of_device_)];
+    return host != kNoId ? host_.tensor(host) : device_.tensor(pair[of_device_]);
   }
 
   const ge::OperatorTable& table_ = ge::OperatorTable::get();
   MatchEvidence& evidence_;
   const MatchSide &device_, &host_;
   const std::vector<DeviceMatch>& matches_;
-  const bool device_is_a_, lone_step_, no_parameters_;
+  const Side of_device_;
+  const bool lone_step_, no_parameters_;
   const DeviceOpPairs op_pairs_;
   std::vector<bool> done_;  // tensors of the host that are in a pair
   std::vector<TensorPair> tensors_;
@@ -415,21 +384,22 @@ class DevicePairer {
 }  // namespace
 
 bool pair_with_device(Pairing& pairing, const CompareSide& a, const CompareSide& b, bool lone_step) {
+  const Sides<const CompareSide*> dumps = {&a, &b};
   // The operators as the files name them. Without a graph, `pairing` has these.
-  std::optional<std::vector<SequencedOp>> files_a, files_b;
-  if (a.join != nullptr) files_a = operators_by_file(a);
-  if (b.join != nullptr) files_b = operators_by_file(b);
-  const DeviceSigns signs_a = device_signs(files_a ? *files_a : pairing.a),
-                    signs_b = device_signs(files_b ? *files_b : pairing.b);
-  const bool neither = signs_a == DeviceSigns::kNone && signs_b == DeviceSigns::kNone;
-  if (neither || (signs_a == DeviceSigns::kCertain && signs_b == DeviceSigns::kCertain)) return false;
-  const bool device_is_a = signs_a >= signs_b;
+  Sides<std::optional<std::vector<SequencedOp>>> files;
+  Sides<DeviceSigns> signs = {};
+  for (const Side side : kBothSides) {
+    if (dumps[side]->join != nullptr) files[side] = operators_by_file(*dumps[side]);
+    signs[side] = device_signs(files[side] ? *files[side] : pairing.operators_of(side));
+  }
+  const auto [least, most] = std::minmax(signs.a, signs.b);
+  if (most == DeviceSigns::kNone || least == DeviceSigns::kCertain) return false;
+  const Side device = signs.a >= signs.b ? Side::kCandidate : Side::kReference, host = opposite(device);
   // The graph of a device dump may be that of the front end, so its operators are those of the files.
-  if (auto& files = device_is_a ? files_a : files_b) (device_is_a ? pairing.a : pairing.b) = std::move(*files);
-  const MatchSide side_a{a, pairing.a}, side_b{b, pairing.b};
-  MatchEvidence evidence(device_is_a ? side_a : side_b, device_is_a ? side_b : side_a);
+  if (files[device]) pairing.operators_of(device) = *std::move(files[device]);
+  MatchEvidence evidence({*dumps[device], pairing.operators_of(device)}, {*dumps[host], pairing.operators_of(host)});
   const std::vector<DeviceMatch> matches = match_device(evidence);
-  DevicePairer(evidence, matches, device_is_a, lone_step).run(pairing);
+  DevicePairer(evidence, matches, device, lone_step).run(pairing);
   pairing.limits.merge(evidence.limits);
   for (TensorSamples* const samples : {&evidence.device_samples, &evidence.host_samples}) {
     for (Error& error : samples->failures().all()) pairing.unread.push_back(std::move(error));

@@ -1,9 +1,8 @@
-#include "compare/match/device/input_match.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "compare/limits.h"
+#include "compare/match/device/device_match.h"
 #include "compare/sample/best_pairs.h"
 #include "ge/operators/operator_table.h"
 #include "tensor/dtype.h"
@@ -18,6 +17,48 @@ class InputMatcher {
   InputMatcher(MatchEvidence& evidence, const std::vector<RecordId>& device, const std::vector<RecordId>& host)
       : evidence_(evidence), device_(device), host_(host) {}
 
+  // Matches by the table, else by form.
+  [[nodiscard]] InputMatch match(std::string_view device_type, std::string_view host_type, bool sure) const {
+    InputMatch map = best_match(device_type, host_type, sure);
+    // The table of another version may have a tensor in the slot of an attribute here.
+    for (size_t i = 0; i < map.size(); ++i) {
+      if (map[i] && may_be_attribute(evidence_.host.tensor(host_[i])) && !can_be(*map[i], i)) map[i].reset();
+    }
+    return map;
+  }
+
+ private:
+  [[nodiscard]] InputMatch best_match(std::string_view device_type, std::string_view host_type, bool sure) const {
+    std::vector<InputMatch> maps;  // those with the best score
+    double best = -1;
+    if (!device_type.empty()) {
+      for (const ge::InputRule& rule : ge::OperatorTable::get().input_rules(host_type, device_type)) {
+        auto map = map_by(rule);
+        const double score = map ? score_of(*map) : -2;
+        if (score < best) continue;
+        if (score > best) maps.clear();
+        best = score;
+        if (std::find(maps.begin(), maps.end(), *map) == maps.end()) maps.push_back(std::move(*map));
+      }
+    }
+    if (maps.empty()) return by_form(sure);
+    return *std::max_element(maps.begin(), maps.end(), [&](const InputMatch& x, const InputMatch& y) {
+      return score_by_values(x) < score_by_values(y);
+    });
+  }
+
+  // Maps by the rule, else with fewer inputs: the rule may be of a version that had fewer attributes at the end.
+  [[nodiscard]] std::optional<InputMatch> map_by(const ge::InputRule& rule) const {
+    for (size_t inputs = host_.size();; --inputs) {
+      if (auto map = slot_map(rule, static_cast<uint32_t>(inputs), static_cast<uint32_t>(device_.size()))) {
+        map->resize(host_.size());
+        return map;
+      }
+      if (inputs == 0 || host_.size() - inputs == kMostTried) return std::nullopt;
+      if (!may_be_attribute(evidence_.host.tensor(host_[inputs - 1]))) return std::nullopt;
+    }
+  }
+
   // True if shape and dtype allow the same values.
   [[nodiscard]] bool can_be(size_t device, size_t host) const {
     const TensorRecord& a = evidence_.device.tensor(device_[device]);
@@ -28,7 +69,7 @@ class InputMatcher {
   }
 
   // How well a map fits. An input that can be its partner counts 1; one that cannot, or that has none, counts less than 0.
-  [[nodiscard]] double score(const InputMatch& map) const {
+  [[nodiscard]] double score_of(const InputMatch& map) const {
     double sum = 0;
     std::vector<bool> used(device_.size(), false);
     for (size_t i = 0; i < map.size(); ++i) {
@@ -66,7 +107,14 @@ class InputMatcher {
     const bool few = n <= kMostTried && m <= kMostTried;
     if (!few)
       evidence_.limits.insert({"device_inputs", kMostTried, "inputs of an operator were paired without their values"});
-    const auto [of_host, of_device] = choices();
+    std::vector<size_t> of_host(n, 0), of_device(m, 0);  // inputs of the other side that each can be
+    for (size_t i = 0; i < n; ++i) {
+      for (size_t j = 0; j < m; ++j) {
+        if (!can_be(j, i)) continue;
+        ++of_host[i];
+        ++of_device[j];
+      }
+    }
     std::vector<std::vector<double>> gain(n, std::vector<double>(m, -1));
     std::vector<std::vector<double>> best(n + 1, std::vector<double>(m + 1, 0));
     for (size_t i = n; i-- > 0;) {
@@ -88,20 +136,6 @@ class InputMatcher {
     if (few) improve(map);
     if (few && !sure) pair_rest(map);
     return map;
-  }
-
- private:
-  // For each input of the host, and each of the device, the number of inputs of the other side that it can be.
-  [[nodiscard]] std::pair<std::vector<size_t>, std::vector<size_t>> choices() const {
-    std::vector<size_t> of_host(host_.size(), 0), of_device(device_.size(), 0);
-    for (size_t i = 0; i < host_.size(); ++i) {
-      for (size_t j = 0; j < device_.size(); ++j) {
-        if (!can_be(j, i)) continue;
-        ++of_host[i];
-        ++of_device[j];
-      }
-    }
-    return {std::move(of_host), std::move(of_device)};
   }
 
   // Matches each input with the next of the other side. If the two cannot be the same, skips an attribute.
@@ -167,55 +201,11 @@ class InputMatcher {
   const std::vector<RecordId>&device_, &host_;
 };
 
-// Maps by the rule, else with fewer inputs: the rule may be of a version that had fewer attributes at the end.
-std::optional<InputMatch> map_by(const ge::InputRule& rule, MatchEvidence& evidence,
-                                 const std::vector<RecordId>& device, const std::vector<RecordId>& host) {
-  for (size_t inputs = host.size();; --inputs) {
-    if (auto map = slot_map(rule, static_cast<uint32_t>(inputs), static_cast<uint32_t>(device.size()))) {
-      map->resize(host.size());
-      return map;
-    }
-    if (inputs == 0 || host.size() - inputs == kMostTried) return std::nullopt;
-    if (!may_be_attribute(evidence.host.tensor(host[inputs - 1]))) return std::nullopt;
-  }
-}
-
-// Matches by the table, else by form.
-InputMatch best_match(const InputMatcher& matcher, MatchEvidence& evidence, const std::vector<RecordId>& device,
-                      const std::vector<RecordId>& host, std::string_view device_type, std::string_view host_type,
-                      bool sure) {
-  std::vector<InputMatch> maps;  // those with the best score
-  double best = -1;
-  if (!device_type.empty()) {
-    for (const ge::InputRule& rule : ge::OperatorTable::get().input_rules(host_type, device_type)) {
-      auto map = map_by(rule, evidence, device, host);
-      const double score = map ? matcher.score(*map) : -2;
-      if (score < best) continue;
-      if (score > best) maps.clear();
-      best = score;
-      if (std::find(maps.begin(), maps.end(), *map) == maps.end()) maps.push_back(std::move(*map));
-    }
-  }
-  if (maps.size() == 1) return maps.front();
-  if (maps.size() > 1) {
-    return *std::max_element(maps.begin(), maps.end(), [&](const InputMatch& x, const InputMatch& y) {
-      return matcher.score_by_values(x) < matcher.score_by_values(y);
-    });
-  }
-  return matcher.by_form(sure);
-}
-
 }  // namespace
 
 InputMatch match_inputs(MatchEvidence& evidence, const std::vector<RecordId>& device, const std::vector<RecordId>& host,
                         std::string_view device_type, std::string_view host_type, bool sure) {
-  const InputMatcher matcher(evidence, device, host);
-  InputMatch map = best_match(matcher, evidence, device, host, device_type, host_type, sure);
-  // The table of another version may have a tensor in the slot of an attribute here.
-  for (size_t i = 0; i < map.size(); ++i) {
-    if (map[i] && may_be_attribute(evidence.host.tensor(host[i])) && !matcher.can_be(*map[i], i)) map[i].reset();
-  }
-  return map;
+  return InputMatcher(evidence, device, host).match(device_type, host_type, sure);
 }
 
 }  // namespace msdump

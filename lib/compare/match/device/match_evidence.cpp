@@ -27,11 +27,7 @@ bool may_be_attribute(const TensorRecord& tensor) {
 }
 
 OpTensors::OpTensors(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators)
-    : inputs_(operators.size(), kNoId),
-      outputs_(operators.size(), kNoId),
-      input_count_(operators.size(), 0),
-      output_count_(operators.size(), 0),
-      tensor_inputs_(operators.size(), 0) {
+    : inputs_(operators.size()), outputs_(operators.size()) {
   const auto elements = [&](RecordId tensor) {
     const Shape* const shape = (*dump.tensors)[tensor].shape;  // padded or not, the largest stays the largest
     return shape == nullptr ? -1 : element_count(*shape).value_or(-1);
@@ -47,10 +43,10 @@ OpTensors::OpTensors(const DumpWithGraph& dump, const std::vector<SequencedOp>& 
       const TensorRecord& record = (*dump.tensors)[tensor];
       const bool input = record.name.io == Io::kInput;
       if (!input && record.name.io != Io::kOutput && record.name.io != Io::kParameter) continue;
-      RecordId& largest = (input ? inputs_ : outputs_)[op];
-      if (largest == kNoId || elements(tensor) > elements(largest)) largest = tensor;
-      ++(input ? input_count_ : output_count_)[op];
-      if (input && !may_be_attribute(record)) ++tensor_inputs_[op];
+      Tensors& of = (input ? inputs_ : outputs_)[op];
+      if (of.largest == kNoId || elements(tensor) > elements(of.largest)) of.largest = tensor;
+      ++of.count;
+      if (!may_be_attribute(record)) ++of.no_attributes;
     }
   }
 }

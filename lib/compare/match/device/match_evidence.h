@@ -30,18 +30,23 @@ class OpTensors {
 
   // The input or output with the most elements; the first of several. Parameters count as outputs.
   [[nodiscard]] std::optional<RecordId> largest(SequencedOpId op, Io io) const {
-    const RecordId tensor = (io == Io::kOutput ? outputs_ : inputs_)[op];
+    const RecordId tensor = of(op, io).largest;
     return tensor == kNoId ? std::nullopt : std::optional(tensor);
   }
-  [[nodiscard]] uint32_t count(SequencedOpId op, Io io) const {
-    return (io == Io::kOutput ? output_count_ : input_count_)[op];
-  }
+  [[nodiscard]] uint32_t count(SequencedOpId op, Io io) const { return of(op, io).count; }
   // The number of inputs without those that a device may have as attributes: integers, booleans and single numbers.
-  [[nodiscard]] uint32_t tensor_inputs(SequencedOpId op) const { return tensor_inputs_[op]; }
+  [[nodiscard]] uint32_t tensor_inputs(SequencedOpId op) const { return inputs_[op].no_attributes; }
 
  private:
-  std::vector<RecordId> inputs_, outputs_;  // by operator: the largest
-  std::vector<uint32_t> input_count_, output_count_, tensor_inputs_;
+  struct Tensors {
+    RecordId largest;
+    uint32_t count = 0, no_attributes = 0;
+  };
+  [[nodiscard]] const Tensors& of(SequencedOpId op, Io io) const {
+    return (io == Io::kOutput ? outputs_ : inputs_)[op];
+  }
+
+  std::vector<Tensors> inputs_, outputs_;  // by operator
 };
 
 // The number of elements on the host. No value if the shape is unknown, or padded for the device.

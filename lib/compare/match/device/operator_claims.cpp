@@ -54,8 +54,6 @@ std::vector<SequencedOpId> HostOperators::free_of(const std::vector<SequencedOpI
   return free;
 }
 
-namespace {}  // namespace
-
 std::vector<SequencedOpId> HostNeighbours::producers_of(SequencedOpId host) {
   std::vector<SequencedOpId> found;
   for (const auto& [slot, producer] : evidence_.host_flow.producers(host)) found.push_back(producer);
@@ -66,19 +64,15 @@ std::vector<SequencedOpId> HostNeighbours::producers_of(SequencedOpId host) {
   return found;
 }
 
-std::vector<SequencedOpId> HostNeighbours::consumers_of(SequencedOpId host) {
-  const auto known = evidence_.host_flow.consumers(host);
-  std::vector<SequencedOpId> found(known.begin(), known.end());
-  if (evidence_.host_flow.known()) return found;
-  for (SequencedOpId after(host + 1); after < hosts_.size() && after - host < kMostTried; ++after) {
-    if (!hosts_.is_taken(after) && feeds(host, after)) found.push_back(after);
-  }
-  return found;
-}
-
 SequencedOpId HostNeighbours::only_free_consumer(SequencedOpId host) {
+  const auto known = evidence_.host_flow.consumers(host);
+  std::vector<SequencedOpId> consumers(known.begin(), known.end());
+  const bool guess = !evidence_.host_flow.known();
+  for (SequencedOpId after(host + 1); guess && after < hosts_.size() && after - host < kMostTried; ++after) {
+    if (!hosts_.is_taken(after) && feeds(host, after)) consumers.push_back(after);
+  }
   SequencedOpId found;
-  for (const SequencedOpId consumer : consumers_of(host)) {
+  for (const SequencedOpId consumer : consumers) {
     if (hosts_.is_taken(consumer) || consumer == found) continue;
     if (found != kNoId) return kNoId;
     found = consumer;
@@ -223,14 +217,12 @@ class ClaimReader {
 
 }  // namespace
 
-Claims::Claims(const MatchEvidence& evidence, const HostOperators& hosts) {
-  const auto count = static_cast<uint32_t>(evidence.device.operators.size());
-  first_.reserve(count + size_t{1});
-  for (SequencedOpId device{0}; device < count; ++device) {
-    first_.push_back(size());
-    for (OperatorClaim& claim : ClaimReader(evidence, hosts, device).read()) all_.push_back(std::move(claim));
+Claims claims_of(const MatchEvidence& evidence, const HostOperators& hosts) {
+  Claims all;
+  for (SequencedOpId device{0}; device < evidence.device.operators.size(); ++device) {
+    for (OperatorClaim& claim : ClaimReader(evidence, hosts, device).read()) all.push_back(std::move(claim));
   }
-  first_.push_back(size());
+  return all;
 }
 
 namespace {
@@ -248,17 +240,13 @@ std::vector<RecordId> compared_inputs(const MatchSide& side, SequencedOpId op) {
 
 }  // namespace
 
-bool same_count(RecordId device_tensor, RecordId host_tensor, const MatchEvidence& evidence) {
-  return same_elements(evidence.device.tensor(device_tensor), evidence.host.tensor(host_tensor));
-}
-
 Fit fit_of(const OperatorClaim& claim, SequencedOpId host, MatchEvidence& evidence) {
   Fit fit;
   for (const Io io : {Io::kOutput, Io::kInput}) {
     if (io == Io::kOutput && !claim.is_last) continue;
     const auto a = evidence.device_tensors.largest(claim.device, io), b = evidence.host_tensors.largest(host, io);
     if (!a || !b) continue;
-    if (io == Io::kOutput) fit.shapes = same_count(*a, *b, evidence);
+    if (io == Io::kOutput) fit.shapes = same_elements(evidence.device.tensor(*a), evidence.host.tensor(*b));
     if (!fit.shapes) return fit;
     fit.values = evidence.likeness_of(*a, *b);
     if (fit.values) return fit;
@@ -279,8 +267,8 @@ double likeness_of_inputs(SequencedOpId device, SequencedOpId host, MatchEvidenc
   for (const RecordId one : by_device ? a : b) {
     double best = 0;
     for (const RecordId other : by_device ? b : a) {
-      const RecordId x = by_device ? one : other, y = by_device ? other : one;
-      if (same_count(x, y, evidence)) best = std::max(best, evidence.likeness_of(x, y).value_or(0));
+      const auto value = by_device ? evidence.likeness_of(one, other) : evidence.likeness_of(other, one);
+      best = std::max(best, value.value_or(0));
     }
     sum += best >= kAlike ? best : best / 10;
   }

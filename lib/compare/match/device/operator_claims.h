@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -77,7 +76,6 @@ class HostNeighbours {
   [[nodiscard]] std::vector<SequencedOpId> chain_that_ends(const std::vector<std::string>& families, SequencedOpId end);
 
  private:
-  [[nodiscard]] std::vector<SequencedOpId> consumers_of(SequencedOpId host);
   [[nodiscard]] bool feeds(SequencedOpId producer, SequencedOpId consumer);
 
   MatchEvidence& evidence_;
@@ -85,7 +83,7 @@ class HostNeighbours {
 };
 
 // Claims: the operators of the network that the operators of a device dump stand for, by their names, files and types.
-// operator_rewrites.h and device_match.cpp match them with operators of the host.
+// meet_by_rewrites() and device_match.cpp match them with operators of the host.
 //
 //   1. A name of one or several operators claims each of them (device_name.h).
 //   2. If the type is not that of the only name, an operator of the type is fused with the named one and comes first.
@@ -107,36 +105,20 @@ struct OperatorClaim {
   std::vector<SequencedOpId> rewritten;  // host operators that `rewrite` replaced
 };
 
-class Claims {
- public:
-  Claims(const MatchEvidence& evidence, const HostOperators& hosts);
-
-  [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(all_.size()); }
-  [[nodiscard]] OperatorClaim& operator[](uint32_t index) { return all_[index]; }
-  [[nodiscard]] const OperatorClaim& operator[](uint32_t index) const { return all_[index]; }
-  [[nodiscard]] auto begin() { return all_.begin(); }
-  [[nodiscard]] auto end() { return all_.end(); }
-
-  // The claims of a device operator, in the order of the data flow.
-  [[nodiscard]] std::span<OperatorClaim> of(SequencedOpId device) {
-    return std::span(all_).subspan(first_[device], first_[device + 1] - first_[device]);
-  }
-  // nullptr if it claims nothing.
-  [[nodiscard]] OperatorClaim* last_of(SequencedOpId device) {
-    const std::span<OperatorClaim> claims = of(device);
-    return claims.empty() ? nullptr : &claims.back();
-  }
-
- private:
-  std::vector<OperatorClaim> all_;  // by device operator
-  std::vector<uint32_t> first_;     // by device operator, and the end
-};
+// By device operator, in the order of the data flow.
+using Claims = std::vector<OperatorClaim>;
+[[nodiscard]] Claims claims_of(const MatchEvidence& evidence, const HostOperators& hosts);
 
 // Matches a claim with an operator, which is taken from then on.
 inline void meet(OperatorClaim& claim, SequencedOpId host, HostOperators& hosts) {
   claim.host = host;
   hosts.take(host);
 }
+
+// Matches splits and fusions that are known by the types of their operators (ge/operators/rewrites.txt), within a scope. The
+// device then has more operators of the new types than the host, and the host has more of the old types. Values decide which
+// operators are paired, else the order does.
+void meet_by_rewrites(Claims& claims, HostOperators& hosts, HostNeighbours& neighbours, MatchEvidence& evidence);
 
 // How similar operators of the device and of the host are, by the shapes and the values of their tensors.
 
@@ -162,8 +144,5 @@ struct Fit {
 
 // The share of inputs that both have, of those of the operator with fewer. Other inputs count a little. 0 if unknown.
 [[nodiscard]] double likeness_of_inputs(SequencedOpId device, SequencedOpId host, MatchEvidence& evidence);
-
-// True unless the two are known to have different numbers of elements.
-[[nodiscard]] bool same_count(RecordId device_tensor, RecordId host_tensor, const MatchEvidence& evidence);
 
 }  // namespace msdump

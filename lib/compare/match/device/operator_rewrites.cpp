@@ -1,4 +1,4 @@
-#include "compare/match/device/operator_rewrites.h"
+#include "compare/match/device/operator_claims.h"
 
 #include <algorithm>
 #include <map>
@@ -7,13 +7,13 @@
 
 #include "base/containers.h"
 #include "base/text.h"
-#include "compare/match/device/operator_claims.h"
 
 namespace msdump {
 namespace {
 
 // The operators of one scope that are neither matched nor taken, by family.
 struct RewriteScope {
+  const OpKey& of;  // of one of the claims
   std::map<std::string, std::vector<uint32_t>> claims;
   std::map<std::string, std::vector<SequencedOpId>> hosts;
 };
@@ -132,7 +132,8 @@ class RewriteMatcher {
       if (output.device_output == 0 && !claim.is_last) continue;
       const auto a = output_at(evidence_.device, claim.device, output.device_output);
       const auto b = output_at(evidence_.host, end, output.output);
-      if (a && b && same_count(*a, *b, evidence_)) return evidence_.likeness_of(*a, *b).value_or(0);
+      if (a && b && same_elements(evidence_.device.tensor(*a), evidence_.host.tensor(*b)))
+        return evidence_.likeness_of(*a, *b).value_or(0);
     }
     return 0;
   }
@@ -146,41 +147,27 @@ class RewriteMatcher {
   std::map<SequencedOpId, std::vector<SequencedOpId>> chains_;  // host operators, by the last of them
 };
 
-// The claims of the device in a scope, and the operators of the host there.
-struct ScopeMembers {
-  std::vector<uint32_t> claims;
-  std::vector<SequencedOpId> hosts;
-};
-
-// The scopes, in the order of their first claims.
-std::vector<ScopeMembers> scopes_of(const Claims& claims, const HostOperators& hosts) {
-  std::vector<ScopeMembers> scopes;
+// The scopes that have claims, in the order of their first ones.
+std::vector<RewriteScope> scopes_of(const Claims& claims, const HostOperators& hosts) {
+  std::vector<RewriteScope> scopes;
   HashSlots slots(hosts.groups());
   const auto hash_of = [](const OpKey& key) { return mix_hash(text_hash(key.scope), msdump::hash_of(key.place)); };
   const auto is_scope_of = [&](uint32_t known, const OpKey& key) {
-    const OpKey& first = claims[scopes[known].claims.front()].key;
-    return first.scope == key.scope && first.place == key.place;
+    return scopes[known].of.scope == key.scope && scopes[known].of.place == key.place;
   };
   for (uint32_t i = 0; i < claims.size(); ++i) {
     const OpKey& key = claims[i].key;
     const uint32_t scope = slots.find_or_add(hash_of(key), static_cast<uint32_t>(scopes.size()),
                                              [&](uint32_t known) { return is_scope_of(known, key); });
-    if (scope == scopes.size()) scopes.emplace_back();
-    scopes[scope].claims.push_back(i);
+    if (scope == scopes.size()) scopes.push_back({key, {}, {}});
+    scopes[scope].claims[key.family].push_back(i);
   }
   for (SequencedOpId i{0}; i < hosts.size(); ++i) {
     const OpKey& key = hosts.key(i);
     const uint32_t scope = slots.find(hash_of(key), [&](uint32_t known) { return is_scope_of(known, key); });
-    if (scope != HashSlots::kNone) scopes[scope].hosts.push_back(i);
+    if (scope != HashSlots::kNone) scopes[scope].hosts[key.family].push_back(i);
   }
   return scopes;
-}
-
-RewriteScope by_family(const ScopeMembers& members, const Claims& claims, const HostOperators& hosts) {
-  RewriteScope scope;
-  for (const uint32_t claim : members.claims) scope.claims[claims[claim].key.family].push_back(claim);
-  for (const SequencedOpId host : members.hosts) scope.hosts[hosts.key(host).family].push_back(host);
-  return scope;
 }
 
 }  // namespace
@@ -189,9 +176,8 @@ void meet_by_rewrites(Claims& claims, HostOperators& hosts, HostNeighbours& neig
   std::multimap<std::string, const ge::Rewrite*> rewrites;  // by the family of the first device operator
   for (const ge::Rewrite& rewrite : ge::OperatorTable::get().rewrites())
     rewrites.emplace(rewrite.device.front(), &rewrite);
-  for (const ScopeMembers& members : scopes_of(claims, hosts)) {
-    if (members.hosts.empty()) continue;
-    RewriteScope scope = by_family(members, claims, hosts);
+  for (RewriteScope& scope : scopes_of(claims, hosts)) {
+    if (scope.hosts.empty()) continue;
     std::vector<const ge::Rewrite*> possible;
     for (const auto& [family, of_family] : scope.claims) {
       const auto [first, last] = rewrites.equal_range(family);
