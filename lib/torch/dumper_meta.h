@@ -4,7 +4,7 @@
 //   sglang_parallel_info    {"tp_rank": 1, "tp_size": 2, ..}: the rank and size of the process in each parallel axis;
 //   megatron_parallel_info  a key that ends in "_error" says that they are unknown
 //   rank, step, name, ..    as in the name of the file (dump/names/dumper_name.h), and not read
-// compare/match/placement/dims.h has the syntax of `dims`.
+// compare/match/placement/distribution.h has the syntax of `dims`.
 // Source: sglang python/sglang/srt/debug_utils/dumper.py, and comparator/ beside it for the meaning, of 2026.
 #pragma once
 

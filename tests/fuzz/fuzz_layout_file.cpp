@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "compare/match/placement/dims.h"
+#include "compare/match/placement/distribution.h"
 #include "compare/match/placement/placement_file.h"
 #include "compare/match/placement/placement_search.h"
 #include "fuzz_file.h"

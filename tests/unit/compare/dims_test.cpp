@@ -1,4 +1,4 @@
-#include "compare/match/placement/dims.h"
+#include "compare/match/placement/distribution.h"
 
 #include <string>
 #include <string_view>

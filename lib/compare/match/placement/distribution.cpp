@@ -6,8 +6,6 @@
 
 #include "base/text.h"
 #include "compare/limits.h"
-#include "compare/match/placement/dims.h"
-#include "io/json.h"
 
 namespace msdump {
 namespace {
@@ -123,6 +121,111 @@ std::optional<Placement> mindspore_placement(const JsonValue& layout, std::span<
   return all == static_cast<int64_t>(ranks.size()) ? std::optional(placement) : std::nullopt;
 }
 
+// What one parallel axis does.
+struct Modifier {
+  std::string_view parallel;
+  PlacementDim dim = {};
+  bool packed = false;  // on an axis t
+};
+
+struct Dims {
+  size_t axes = 0;
+  std::vector<Modifier> modifiers;  // of an axis the outermost first
+};
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::vector<std::string_view> words;
+  for (size_t begin = text.find_first_not_of(kBlanks); begin != text.npos;) {
+    const size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(kBlanks, end);
+  }
+  return words;
+}
+
+std::optional<Modifier> modifier_in(std::string_view text, uint32_t axis) {
+  const size_t colon = text.find(':');
+  Modifier modifier{trimmed(text.substr(0, colon)), {1, PlacementRole::kConcat, axis}};
+  if (modifier.parallel.empty()) return std::nullopt;
+  if (colon == text.npos) return modifier;
+  for (const std::string_view part : split(text.substr(colon + 1), '+')) {
+    const std::string_view qualifier = trimmed(part);
+    if (qualifier == "partial") {
+      modifier.dim = {1, PlacementRole::kSum};
+    } else if (qualifier == "zigzag") {
+      if (modifier.dim.role == PlacementRole::kConcat) modifier.dim.role = PlacementRole::kZigzag;
+    } else if (qualifier != "sharded" && qualifier != "natural") {
+      return std::nullopt;
+    }
+  }
+  return modifier;
+}
+
+std::optional<Dims> dims_in(std::string_view text) {
+  const size_t hash = text.find('#');
+  Dims dims;
+  for (const std::string_view word : words_of(text.substr(0, hash))) {
+    const size_t open = word.find('[');
+    if (open != word.npos) {
+      if (!word.ends_with(']')) return std::nullopt;
+      for (const std::string_view part : split(word.substr(open + 1, word.size() - open - 2), ',')) {
+        auto modifier = modifier_in(part, static_cast<uint32_t>(dims.axes));
+        if (!modifier) return std::nullopt;
+        modifier->packed = word.substr(0, open) == "t";
+        dims.modifiers.push_back(*modifier);
+      }
+    }
+    ++dims.axes;
+  }
+  constexpr std::string_view kReplicated = ":replicated";
+  std::vector<std::string_view> copies{"tp", "cp"};
+  for (const std::string_view word : words_of(hash == text.npos ? std::string_view() : text.substr(hash + 1))) {
+    if (word.ends_with(kReplicated)) copies.push_back(word.substr(0, word.size() - kReplicated.size()));
+  }
+  for (const std::string_view parallel : copies) {
+    const bool is_named = std::any_of(dims.modifiers.begin(), dims.modifiers.end(),
+                                      [&](const Modifier& modifier) { return modifier.parallel == parallel; });
+    if (!is_named) dims.modifiers.push_back({parallel});
+  }
+  return dims;
+}
+
+// A number of a member of an object; 0 if it is missing or no number.
+int64_t number_in(const JsonValue& object, std::string_view key) {
+  const JsonValue* const value = object.find(key);
+  return value == nullptr ? 0 : value->as_int().value_or(0);
+}
+
+// A dimension of the mesh: processes that follow each other in it are `stride` apart.
+struct StridedDim {
+  size_t stride = 1;
+  PlacementDim dim;
+};
+
+// The extent is 1 if nobody has the parallel axis. Nothing if only some have it, in several sizes, or not as in a mesh.
+std::optional<StridedDim> strided_dim(std::span<const JsonValue> locals, const Modifier& modifier) {
+  StridedDim found{1, modifier.dim};
+  std::vector<int64_t> ranks;
+  for (const JsonValue& local : locals) {
+    const JsonValue* const all = local.find("parallel");
+    const JsonValue* const one = all == nullptr ? nullptr : all->find(modifier.parallel);
+    if (one == nullptr) continue;
+    const int64_t size = number_in(*one, "size");
+    if (size < 2 || (!ranks.empty() && found.dim.extent != size)) return std::nullopt;
+    found.dim.extent = size;
+    ranks.push_back(number_in(*one, "rank"));
+  }
+  if (ranks.empty()) return found;
+  const auto change = std::find_if(ranks.begin(), ranks.end(), [](int64_t rank) { return rank != 0; });
+  if (ranks.size() != locals.size() || change == ranks.begin() || change == ranks.end()) return std::nullopt;
+  found.stride = static_cast<size_t>(change - ranks.begin());
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] != static_cast<int64_t>(i / found.stride) % found.dim.extent) return std::nullopt;
+  }
+  return found;
+}
+
 std::optional<Placement> placement_in(const JsonValue& json, std::span<const int64_t> ranks) {
   const JsonValue* const mesh = json.find("device_mesh");
   const JsonValue* const placements = json.find("placements");
@@ -157,6 +260,46 @@ std::optional<Placement> placement_in(std::span<const TensorRecord* const> local
   const bool is_one = std::all_of(locals.begin(), locals.end(),
                                   [&](const TensorRecord* local) { return *local->distribution == first; });
   return json && is_one ? placement_in(*json, ranks) : std::nullopt;
+}
+
+std::optional<Placement> placement_of_dims(std::span<const JsonValue> locals, size_t axes) {
+  const JsonValue* const text = locals.empty() ? nullptr : locals.front().find("dims");
+  if (text == nullptr) return std::nullopt;
+  const bool is_one = std::all_of(locals.begin(), locals.end(), [&](const JsonValue& local) {
+    const JsonValue* const other = local.find("dims");
+    return other != nullptr && other->text == text->text;
+  });
+  const auto dims = is_one ? dims_in(text->text) : std::nullopt;
+  if (!dims || dims->axes != axes) return std::nullopt;
+  std::vector<StridedDim> mesh;
+  for (const Modifier& modifier : dims->modifiers) {
+    const auto found = strided_dim(locals, modifier);
+    if (!found) return std::nullopt;
+    if (found->dim.extent == 1) continue;
+    if (modifier.packed && modifier.parallel == "cp") return std::nullopt;
+    // Sequence parallelism (sp) is of the ranks of tp, which is then no copy.
+    const bool is_known = std::any_of(mesh.begin(), mesh.end(), [&](const StridedDim& one) {
+      return one.stride == found->stride && one.dim.extent == found->dim.extent;
+    });
+    if (modifier.dim.role == PlacementRole::kCopy && is_known) continue;
+    // The outer one of two that shard an axis is the slower, as in a Placement.
+    const bool is_slower = std::any_of(mesh.begin(), mesh.end(), [&](const StridedDim& one) {
+      return found->dim.traits().shards() && one.dim.traits().shards() && one.dim.axis == found->dim.axis &&
+             one.stride < found->stride;
+    });
+    if (is_slower) return std::nullopt;
+    mesh.push_back(*found);
+  }
+  std::stable_sort(mesh.begin(), mesh.end(), [](const auto& a, const auto& b) { return a.stride < b.stride; });
+  // The dimensions fill the mesh, without gaps.
+  Placement placement;
+  size_t filled = 1;
+  for (const auto& [stride, dim] : mesh) {
+    if (stride != filled || dim.extent > static_cast<int64_t>(locals.size() / filled)) return std::nullopt;
+    filled *= static_cast<size_t>(dim.extent);
+    placement.dims.push_back(dim);
+  }
+  return filled == locals.size() ? std::optional(placement) : std::nullopt;
 }
 
 }  // namespace msdump
