@@ -1,11 +1,11 @@
 #include "compare/match/placement/placement_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -48,7 +48,6 @@ Result<std::vector<int64_t>> blocks_in(std::string_view text) {
   for (const std::string_view one : split(text, ':')) {
     MSDUMP_TRY(const int64_t size, integer_within("blocks", one, 1, kMostBlocks));
     blocks.push_back(size);
-    if (blocks.size() > static_cast<size_t>(kMostBlocks)) return fail(ErrorCode::kUsage, "blocks: too many");
   }
   if (blocks.size() > 1) return blocks;
   const int64_t count = blocks.front();
@@ -73,53 +72,9 @@ Result<std::vector<int64_t>> ranks_in(std::string_view text) {
   return ranks;
 }
 
-// A key of a part, and how its value is read and written. kPartKeys has them in the order in which they are written.
-struct PartKey {
-  std::string_view name;
-  bool is_required;
-  Status (*read)(std::string_view value, PlacementDim& dim);
-  std::optional<std::string> (*text)(const PlacementDim& dim);  // the value; no value: left out
-};
-
-Status read_axis(std::string_view value, PlacementDim& dim) {
-  MSDUMP_TRY(const int64_t axis, integer_within("axis", value, 0, int64_t{kMostTried} - 1));
-  dim.axis = static_cast<uint32_t>(axis);
-  return {};
-}
-
-Status read_of(std::string_view value, PlacementDim& dim) {
-  MSDUMP_TRY(const int64_t ranks, integer_within("of", value, 2, kMostBlocks));
-  dim.groups = {ranks};
-  return {};
-}
-
-Status read_by(std::string_view value, PlacementDim& dim) {
-  MSDUMP_TRY(dim.extent, integer_within("by", value, 1, int64_t{kMostStated}));
-  return {};
-}
-
-Status read_blocks(std::string_view value, PlacementDim& dim) {
-  MSDUMP_TRY(dim.groups, blocks_in(value));
-  return {};
-}
-
 bool are_of_one_size(const std::vector<int64_t>& blocks) {
   return std::all_of(blocks.begin(), blocks.end(), [](int64_t size) { return size == 1; });
 }
-
-std::optional<std::string> blocks_text(const PlacementDim& dim) {
-  if (dim.groups.empty()) return std::nullopt;
-  return are_of_one_size(dim.groups) ? std::to_string(dim.groups.size())
-                                     : fmt::format("{}", fmt::join(dim.groups, ":"));
-}
-
-constexpr std::array kPartKeys = {
-    PartKey{"axis", true, read_axis, [](const PlacementDim& dim) { return std::optional(std::to_string(dim.axis)); }},
-    PartKey{"of", true, read_of,
-            [](const PlacementDim& dim) { return std::optional(std::to_string(dim.groups.front())); }},
-    PartKey{"by", false, read_by, [](const PlacementDim& dim) { return std::optional(std::to_string(dim.extent)); }},
-    PartKey{"blocks", false, read_blocks, blocks_text},
-};
 
 Result<PlacementRole> role_in(std::string_view name) {
   std::vector<std::string> names = {"times"};
@@ -132,16 +87,23 @@ Result<PlacementRole> role_in(std::string_view name) {
 }
 
 // Reads one key, such as "axis=1".
-Status take_key(std::string_view text, PlacementDim& dim, StatedPlacement& stated) {
-  const auto [key, value] = key_value_of(text);
+Status take_key(std::string_view key, std::string_view value, PlacementDim& dim, StatedPlacement& stated) {
   if (key == "ranks") {
-    MSDUMP_TRY(stated.ranks, ranks_in(value.value_or("")));
-    return {};
+    MSDUMP_TRY(stated.ranks, ranks_in(value));
+  } else if (!dim.traits().has_key(key)) {
+    return fail(ErrorCode::kUsage, "{} takes no '{}'", dim.traits().name, excerpt(key));
+  } else if (key == "axis") {
+    MSDUMP_TRY(const int64_t axis, integer_within(key, value, 0, int64_t{kMostTried} - 1));
+    dim.axis = static_cast<uint32_t>(axis);
+  } else if (key == "of") {
+    MSDUMP_TRY(const int64_t ranks, integer_within(key, value, 2, kMostBlocks));
+    dim.groups = {ranks};
+  } else if (key == "by") {
+    MSDUMP_TRY(dim.extent, integer_within(key, value, 1, int64_t{kMostStated}));
+  } else {
+    MSDUMP_TRY(dim.groups, blocks_in(value));
   }
-  for (const PartKey& known : kPartKeys) {
-    if (known.name == key && dim.traits().has_key(key)) return known.read(value.value_or(""), dim);
-  }
-  return fail(ErrorCode::kUsage, "{} takes no '{}'", dim.traits().name, excerpt(key));
+  return {};
 }
 
 Status take_factor(std::string_view text, Placement& placement) {
@@ -162,17 +124,16 @@ Status take_part(std::string_view text, StatedPlacement& stated) {
   MSDUMP_TRY(dim.role, role_in(trimmed(text.substr(0, open))));
   const RoleTraits& role = dim.traits();
   dim.extent = role.is_mesh_dim ? 0 : 1;
-  std::vector<std::string_view> present;
+  std::set<std::string_view> present;
   if (open != std::string_view::npos) {
     for (const std::string_view item : split(text.substr(open + 1, text.size() - open - 2), ';')) {
-      MSDUMP_CHECK_OK(take_key(item, dim, stated));
-      present.push_back(key_value_of(item).key);
+      const auto [key, value] = key_value_of(item);
+      MSDUMP_CHECK_OK(take_key(key, value.value_or(""), dim, stated));
+      present.insert(key);
     }
   }
-  for (const PartKey& key : kPartKeys) {
-    const bool is_present = std::find(present.begin(), present.end(), key.name) != present.end();
-    if (key.is_required && role.has_key(key.name) && !is_present)
-      return fail(ErrorCode::kUsage, "{} needs {}=N", role.name, key.name);
+  for (const std::string_view key : {"axis", "of"}) {
+    if (role.has_key(key) && !present.contains(key)) return fail(ErrorCode::kUsage, "{} needs {}=N", role.name, key);
   }
   if (dim.has_blocks() && !role.may_be_uneven && !are_of_one_size(dim.groups))
     return fail(ErrorCode::kUsage, "the blocks of a {} are of one size", role.name);
@@ -196,8 +157,8 @@ Status check_dimensions(const Placement& placement) {
   return {};
 }
 
-std::string tensor_name(const PlacementSubject& subject) {
-  return normalised_op_name(fmt::format("{}:{}:{}", subject.op_name, name_of(subject.io), subject.slot));
+std::string tensor_name(std::string_view op_name, const PlacementSubject& subject) {
+  return fmt::format("{}:{}:{}", op_name, name_of(subject.io), subject.slot);
 }
 
 // The name with '*' in place of each run of digits.
@@ -286,7 +247,8 @@ Status PlacementRules::add_line(const RuleLine& line) {
 
 const StatedPlacement* PlacementRules::placement_of(const PlacementSubject& subject) const {
   if (lines_.empty()) return nullptr;
-  const std::string name = normalised_op_name(subject.op_name), tensor = tensor_name(subject);
+  const std::string name = normalised_op_name(subject.op_name);
+  const std::string tensor = normalised_op_name(tensor_name(subject.op_name, subject));
   for (auto line = lines_.rbegin(); line != lines_.rend(); ++line) {
     const StatedPlacement& stated = line->stated;
     if (stated.of_reference != subject.of_reference) continue;
@@ -301,12 +263,17 @@ const StatedPlacement* PlacementRules::placement_of(const PlacementSubject& subj
 std::string stated_text(const Placement& placement) {
   std::vector<std::string> parts;
   for (const PlacementDim& dim : placement.dims) {
+    const RoleTraits& role = dim.traits();
     std::vector<std::string> keys;
-    for (const PartKey& key : kPartKeys) {
-      const auto value = dim.traits().has_key(key.name) ? key.text(dim) : std::nullopt;
-      if (value) keys.push_back(fmt::format("{}={}", key.name, *value));
+    if (role.has_key("axis")) keys.push_back(fmt::format("axis={}", dim.axis));
+    if (role.has_key("of")) keys.push_back(fmt::format("of={}", dim.groups.front()));
+    if (role.has_key("by")) keys.push_back(fmt::format("by={}", dim.extent));
+    if (dim.has_blocks() && are_of_one_size(dim.groups)) {
+      keys.push_back(fmt::format("blocks={}", dim.groups.size()));
+    } else if (dim.has_blocks()) {
+      keys.push_back(fmt::format("blocks={}", fmt::join(dim.groups, ":")));
     }
-    parts.push_back(fmt::format("{}({})", dim.traits().name, fmt::join(keys, "; ")));
+    parts.push_back(fmt::format("{}({})", role.name, fmt::join(keys, "; ")));
   }
   if (placement.factor != 1) parts.push_back(fmt::format("{}{}", kFactorPrefix, placement.factor));
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -318,24 +285,21 @@ std::string placement_file_text(std::span<const FoundPlacement> found) {
     bool agree = true, is_sure = true;
   };
   std::map<std::tuple<bool, std::string, std::string>, Kind> kinds;  // by side, starred name, io and slot
-  const auto key_of = [](const FoundPlacement& one) {
-    return std::tuple(one.subject.of_reference, starred(one.subject.op_name),
-                      fmt::format("{}:{}", name_of(one.subject.io), one.subject.slot));
-  };
   for (const FoundPlacement& one : found) {
     const std::string text = stated_text(*one.placement);
-    const auto [kind, is_new] = kinds.try_emplace(key_of(one), Kind{text, true, true});
-    kind->second.agree = kind->second.agree && kind->second.text == text;
-    kind->second.is_sure = kind->second.is_sure && one.is_sure;
+    const std::tuple key(one.subject.of_reference, starred(one.subject.op_name), tensor_name("", one.subject));
+    Kind& kind = kinds.try_emplace(key, Kind{text}).first->second;
+    kind.agree = kind.agree && kind.text == text;
+    kind.is_sure = kind.is_sure && one.is_sure;
   }
   const auto line = [](bool of_reference, const std::string& glob, const std::string& placement, bool is_sure) {
-    return fmt::format("{}{} = {}{}\n", of_reference ? "reference:" : "", glob_of(glob), placement,
+    return fmt::format("{}{} = {}{}\n", of_reference ? kReferencePrefix : "", glob_of(glob), placement,
                        is_sure ? "" : "  # not sure");
   };
   std::string text;
   for (const auto& [key, kind] : kinds) {
     const auto& [of_reference, name, slot] = key;
-    if (kind.agree && !kind.text.empty()) text += line(of_reference, name + ":" + slot, kind.text, kind.is_sure);
+    if (kind.agree && !kind.text.empty()) text += line(of_reference, name + slot, kind.text, kind.is_sure);
   }
   // A glob of one kind may match tensors of another. A tensor whose placement no line states yet gets a line of its own.
   const Result<PlacementRules> rules = PlacementRules::parse(text);
@@ -344,8 +308,8 @@ std::string placement_file_text(std::span<const FoundPlacement> found) {
     const std::string own = stated_text(*one.placement);
     const StatedPlacement* const stated = rules ? rules->placement_of(one.subject) : nullptr;
     if (own.empty() || (stated != nullptr && stated->text == own)) continue;
-    const std::string glob = fmt::format("{}:{}:{}", one.subject.op_name, name_of(one.subject.io), one.subject.slot);
-    const std::string full = line(one.subject.of_reference, glob, with_ranks(own, one.subject.ranks), one.is_sure);
+    const std::string name = tensor_name(one.subject.op_name, one.subject);
+    const std::string full = line(one.subject.of_reference, name, with_ranks(own, one.subject.ranks), one.is_sure);
     if (written.insert(full).second) text += full;
   }
   return text;
