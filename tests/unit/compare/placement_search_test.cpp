@@ -172,7 +172,7 @@ TEST_CASE("terms of a sum that are off are terms of a sum, where all else is muc
 
 TEST_CASE("of statistics what one side does not know is not compared") {
   const Shape whole = {4};
-  const StatisticSamples::Target target({2, 2, -1, -1, NAN, NAN, 3, 3}, 1e-6, whole);
+  const LocalStatistics::Target target({2, 2, -1, -1, NAN, NAN, 3, 3}, 1e-6, whole);
   CHECK(target.similarity({2, 2, -1, -1, 5, 5, 3, 3}, 1).agreement == 1);
   CHECK(target.similarity({2, 2, -1, -1, 5, 5, NAN, NAN}, 1).agreement == 1);
   CHECK(target.similarity({2, 2, -1, -1, 5, 5, 4, 4}, 1).agreement == Approx(2.0 / 3));
@@ -180,7 +180,7 @@ TEST_CASE("of statistics what one side does not know is not compared") {
   CHECK(target.similarity({1, 1, -0.5, -0.5, 5, 5, 1.5, 1.5}, 2).agreement == 1);
   CHECK(target.similarity({NAN, NAN, NAN, NAN, 5, 5, NAN, NAN}, 1).agreement == 0);
   // Whole numbers are equal or not.
-  const StatisticSamples::Target numbers({47, 47, 0, 0, 20, 20, 60, 60}, 0, whole);
+  const LocalStatistics::Target numbers({47, 47, 0, 0, 20, 20, 60, 60}, 0, whole);
   CHECK(numbers.similarity({46, 46, 0, 0, 20, 20, 60, 60}, 1).agreement == Approx(0.75));
 }
 

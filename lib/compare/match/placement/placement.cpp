@@ -13,112 +13,85 @@
 #include "dump/index/tensor_list.h"
 
 namespace msdump {
-namespace {
-
-// Splits a segment at the borders of units, and moves each part to the place of its unit.
-template <class Place>
-std::vector<AxisSegment> rearranged(const std::vector<AxisSegment>& segments, int64_t unit, const Place& place) {
-  std::vector<AxisSegment> result;
-  for (const AxisSegment& one : segments) {
-    for (int64_t done = 0; done < one.size;) {
-      const int64_t at = one.to + done, part = at / unit, inside = at % unit;
-      const int64_t size = std::min(one.size - done, unit - inside);
-      result.push_back({one.from + done, place(part) * unit + inside, size});
-      done += size;
-    }
-  }
-  return result;
-}
-
-}  // namespace
-
-// AxisSegments: the positions of a local tensor's elements along one axis of what the faster dimensions of the mesh
-// assemble. The roles extend it dimension by dimension. Each function returns false if the extent does not suit the role.
-class AxisSegments {
- public:
-  explicit AxisSegments(int64_t extent) : segments_({{0, 0, extent}}), extent_(extent) {}
-
-  bool concat(int64_t coordinate, int64_t ranks, std::span<const int64_t> parts) {
-    const auto before = parts.first(parts.empty() ? 0 : static_cast<size_t>(coordinate));
-    const auto sum = [](std::span<const int64_t> some) {
-      return std::accumulate(some.begin(), some.end(), int64_t{0});
-    };
-    const int64_t offset = parts.empty() ? coordinate * extent_ : sum(before);
-    for (AxisSegment& one : segments_) one.to += offset;
-    extent_ = parts.empty() ? ranks * extent_ : sum(parts);
-    return true;
-  }
-
-  // Each block is sharded by itself.
-  bool concat_blocks(const std::vector<int64_t>& sizes, int64_t coordinate, int64_t ranks) {
-    const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
-    if (all == 0 || extent_ % all != 0) return false;
-    const int64_t unit = extent_ / all;
-    std::vector<AxisSegment> parts;
-    for (const AxisSegment& one : segments_) {
-      int64_t begin = 0;
-      for (const int64_t size : sizes) {
-        const int64_t end = begin + size * unit;
-        const int64_t first = std::max(one.to, begin), last = std::min(one.to + one.size, end);
-        if (first < last) {
-          const int64_t to = begin * ranks + coordinate * size * unit + first - begin;
-          parts.push_back({one.from + first - one.to, to, last - first});
-        }
-        begin = end;
-      }
-    }
-    segments_ = std::move(parts);
-    extent_ *= ranks;
-    return true;
-  }
-
-  bool zigzag(int64_t coordinate, int64_t ranks, int64_t blocks) {
-    const int64_t halves = 2 * blocks;
-    if (extent_ % halves != 0) return false;
-    segments_ = rearranged(segments_, extent_ / halves, [&](int64_t part) {
-      return part / 2 * 2 * ranks + (part % 2 == 0 ? coordinate : 2 * ranks - 1 - coordinate);
-    });
-    extent_ *= ranks;
-    return true;
-  }
-
-  // Turns the order of the ranks of a zigzag (shards 0 and 2n-1, 1 and 2n-2, ..) into that of the tensor.
-  bool undo_zigzag(int64_t ranks) {
-    if (ranks < 1 || extent_ % (2 * ranks) != 0) return false;
-    segments_ = rearranged(segments_, extent_ / (2 * ranks),
-                           [&](int64_t part) { return part % 2 == 0 ? part / 2 : 2 * ranks - 1 - part / 2; });
-    return true;
-  }
-
-  // Cuts off what reaches beyond the tensor. False if that is more than `padding`.
-  bool clip(int64_t extent, int64_t padding) {
-    if (extent_ < extent || extent_ - extent > padding) return false;
-    for (AxisSegment& one : segments_) one.size = std::clamp<int64_t>(extent - one.to, 0, one.size);
-    std::erase_if(segments_, [](const AxisSegment& one) { return one.size == 0; });
-    return true;
-  }
-
-  [[nodiscard]] const std::vector<AxisSegment>& segments() const { return segments_; }
-
- private:
-  std::vector<AxisSegment> segments_;
-  int64_t extent_;
+// The positions of a local tensor's elements along one axis of what the faster dimensions of the mesh assemble. The roles
+// extend it dimension by dimension.
+struct AxisSegments {
+  std::vector<AxisSegment> segments;
+  int64_t extent;
 };
 
 namespace {
 
+int64_t sum_of(std::span<const int64_t> extents) { return std::accumulate(extents.begin(), extents.end(), int64_t{0}); }
+
+// Splits the segments at the borders of `parts` equal parts, and moves each to the place of its part. False if the extent is
+// no multiple of them.
+template <class Place>
+bool rearrange(AxisSegments& axis, int64_t parts, const Place& place) {
+  if (parts < 1 || axis.extent % parts != 0) return false;
+  const int64_t unit = axis.extent / parts;
+  std::vector<AxisSegment> result;
+  for (const AxisSegment& one : axis.segments) {
+    for (int64_t done = 0; done < one.size;) {
+      const int64_t at = one.to + done, inside = at % unit, size = std::min(one.size - done, unit - inside);
+      result.push_back({one.from + done, place(at / unit) * unit + inside, size});
+      done += size;
+    }
+  }
+  axis.segments = std::move(result);
+  return true;
+}
+
+// Each block is sharded by itself.
+bool place_blocks(AxisSegments& axis, const PlacementDim& dim, int64_t coordinate) {
+  const int64_t all = sum_of(dim.groups);
+  if (all == 0 || axis.extent % all != 0) return false;
+  const int64_t unit = axis.extent / all;
+  std::vector<AxisSegment> parts;
+  for (const AxisSegment& one : axis.segments) {
+    int64_t begin = 0;
+    for (const int64_t size : dim.groups) {
+      const int64_t end = begin + size * unit;
+      const int64_t first = std::max(one.to, begin), last = std::min(one.to + one.size, end);
+      const int64_t to = begin * dim.extent + coordinate * size * unit + first - begin;
+      if (first < last) parts.push_back({one.from + first - one.to, to, last - first});
+      begin = end;
+    }
+  }
+  axis = {std::move(parts), axis.extent * dim.extent};
+  return true;
+}
+
 bool place_concat(AxisSegments& axis, const PlacementDim& dim, int64_t coordinate, std::span<const int64_t> parts) {
-  return dim.groups.empty() ? axis.concat(coordinate, dim.extent, parts)
-                            : axis.concat_blocks(dim.groups, coordinate, dim.extent);
+  if (!dim.groups.empty()) return place_blocks(axis, dim, coordinate);
+  const int64_t offset =
+      parts.empty() ? coordinate * axis.extent : sum_of(parts.first(static_cast<size_t>(coordinate)));
+  for (AxisSegment& one : axis.segments) one.to += offset;
+  axis.extent = parts.empty() ? dim.extent * axis.extent : sum_of(parts);
+  return true;
 }
 
 bool place_zigzag(AxisSegments& axis, const PlacementDim& dim, int64_t coordinate, std::span<const int64_t> /*parts*/) {
-  return axis.zigzag(coordinate, dim.extent, dim.blocks());
+  const bool fits = rearrange(axis, 2 * dim.blocks(), [&](int64_t part) {
+    return part / 2 * 2 * dim.extent + (part % 2 == 0 ? coordinate : 2 * dim.extent - 1 - coordinate);
+  });
+  axis.extent *= dim.extent;
+  return fits;
 }
 
+// Turns the order of the ranks of a zigzag (shards 0 and 2n-1, 1 and 2n-2, ..) into that of the tensor.
 bool place_gathered(AxisSegments& axis, const PlacementDim& dim, int64_t /*coordinate*/,
                     std::span<const int64_t> /*parts*/) {
-  return !dim.groups.empty() && axis.undo_zigzag(dim.groups.front());
+  const int64_t shards = dim.groups.empty() ? 0 : 2 * dim.groups.front();
+  return rearrange(axis, shards, [&](int64_t part) { return part % 2 == 0 ? part / 2 : shards - 1 - part / 2; });
+}
+
+// Cuts off what reaches beyond the tensor. False if that is more than `padding`, or nothing is left.
+bool clip(AxisSegments& axis, int64_t extent, int64_t padding) {
+  if (axis.extent < extent || axis.extent - extent > padding) return false;
+  for (AxisSegment& one : axis.segments) one.size = std::clamp<int64_t>(extent - one.to, 0, one.size);
+  std::erase_if(axis.segments, [](const AxisSegment& one) { return one.size == 0; });
+  return !axis.segments.empty();
 }
 
 constexpr auto kRoles = enum_table<PlacementRole, RoleTraits>(
@@ -163,7 +136,7 @@ std::vector<int64_t> extents_of_shards(std::span<const PlacementDim> dims, int64
   for (int64_t i = 0; i < dim.extent; ++i) {
     const std::vector<int64_t> inner = extents_of_shards(faster, first + i * stride, axis, locals);
     if (inner.empty()) return {};
-    extents.push_back(std::accumulate(inner.begin(), inner.end(), int64_t{0}));
+    extents.push_back(sum_of(inner));
   }
   const bool even = std::adjacent_find(extents.begin(), extents.end(), std::not_equal_to<>()) == extents.end();
   if (!even && (!dim.traits().may_be_uneven || dim.has_blocks())) return {};
@@ -219,10 +192,6 @@ bool Placement::is_sharded() const {
 bool Placement::shards(uint32_t axis) const {
   return std::any_of(dims.begin(), dims.end(),
                      [&](const PlacementDim& dim) { return dim.traits().shards() && dim.axis == axis; });
-}
-
-bool Placement::reorders() const {
-  return std::any_of(dims.begin(), dims.end(), [](const PlacementDim& dim) { return !dim.traits().is_mesh_dim; });
 }
 
 double Placement::scale() const {
@@ -282,8 +251,7 @@ std::vector<std::vector<AxisSegment>> segments_of(const Placement& placement, in
   const Shape& own = locals.shapes[static_cast<size_t>(rank)];
   if (own.size() != global.size()) return {};
   std::vector<AxisSegments> axes;
-  axes.reserve(global.size());
-  for (const int64_t extent : own) axes.emplace_back(extent);
+  for (const int64_t extent : own) axes.push_back({{{0, 0, extent}}, extent});
   int64_t stride = 1;
   for (size_t i = 0; i < placement.dims.size(); ++i) {
     const PlacementDim& dim = placement.dims[i];
@@ -302,8 +270,8 @@ std::vector<std::vector<AxisSegment>> segments_of(const Placement& placement, in
   std::vector<std::vector<AxisSegment>> segments;
   for (size_t axis = 0; axis < global.size(); ++axis) {
     const bool may_pad = placement.shards(static_cast<uint32_t>(axis));
-    if (!axes[axis].clip(global[axis], may_pad ? own[axis] - 1 : 0) || axes[axis].segments().empty()) return {};
-    segments.push_back(axes[axis].segments());
+    if (!clip(axes[axis], global[axis], may_pad ? own[axis] - 1 : 0)) return {};
+    segments.push_back(std::move(axes[axis].segments));
   }
   return segments;
 }

@@ -39,7 +39,7 @@ enum class PlacementRole : uint8_t { kCopy, kSum, kMean, kMax, kConcat, kZigzag,
 // outside the order: plain placements with maxima instead of sums.
 enum class PlacementStage : uint8_t { kPlain, kZigzag, kBlocks, kMixed, kMaxima };
 
-class AxisSegments;
+struct AxisSegments;
 struct PlacementDim;
 
 struct RoleTraits {
@@ -88,7 +88,6 @@ struct Placement {
   [[nodiscard]] bool adds() const { return reduction() == PieceOverlap::kAdded; }
   [[nodiscard]] bool is_sharded() const;
   [[nodiscard]] bool shards(uint32_t axis) const;
-  [[nodiscard]] bool reorders() const;  // kGathered
   // `factor`, divided by the number of ranks that kMean averages over.
   [[nodiscard]] double scale() const;
   // The index of the replica that a rank holds a part of, and the number of replicas.

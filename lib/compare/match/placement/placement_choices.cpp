@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/bytes.h"
 #include "base/numbers.h"
@@ -18,14 +16,6 @@ namespace {
 // The complexity of the simplest role, and of the most complex one beyond that; of blocks or a factor.
 constexpr int kLeastCost = 1, kMostOver = 3, kBlocksCost = 3;
 
-PlacementRole role_of(const RoleTraits& role) { return static_cast<PlacementRole>(&role - all_roles().data()); }
-
-int complexity_of(const Placement& placement) {
-  int complexity = placement.factor == 1 ? 0 : kBlocksCost;
-  for (const PlacementDim& dim : placement.dims) complexity += msdump::complexity_of(dim);
-  return complexity;
-}
-
 class PlacementEnumeration {
  public:
   PlacementEnumeration(const LocalShapes& locals, const Shape& global, bool reduced, PlacementStage stage)
@@ -33,7 +23,19 @@ class PlacementEnumeration {
         global_(global),
         reduced_(reduced),
         stage_(stage),
-        divisors_(divisors_of(static_cast<int64_t>(locals.shapes.size()))) {}
+        divisors_(divisors_of(static_cast<int64_t>(locals.shapes.size()))) {
+    for (const RoleTraits& role : all_roles()) {
+      const auto number = static_cast<PlacementRole>(&role - all_roles().data());
+      for (uint32_t axis = 0; is_tried(role) && axis < (role.shards() ? global.size() : 1); ++axis)
+        choices_.push_back({1, number, axis});
+    }
+    // Copies, then shards axis by axis, then reductions.
+    const auto order = [](const PlacementDim& dim) {
+      return std::tuple(dim.traits().reduction, dim.traits().shards(), dim.axis);
+    };
+    std::stable_sort(choices_.begin(), choices_.end(),
+                     [&](const PlacementDim& x, const PlacementDim& y) { return order(x) < order(y); });
+  }
 
   Bounded<Placement> run() {
     const auto ranks = static_cast<int64_t>(locals_.shapes.size());
@@ -50,7 +52,8 @@ class PlacementEnumeration {
     if (dims == 0) return ranks == 1 && over == 0 ? add(placement) : void();
     for (const int64_t extent : divisors_) {
       if (extent == 1 || ranks % extent != 0) continue;
-      for (const PlacementDim& dim : choices(extent)) {
+      for (PlacementDim dim : choices_) {
+        dim.extent = extent;
         const int rest = over - (dim.traits().cost - kLeastCost);
         if (rest < 0 || rest > kMostOver * static_cast<int>(dims - 1)) continue;
         if (found_.items.size() >= kMostFollowed) {
@@ -76,22 +79,6 @@ class PlacementEnumeration {
     if (!role.is_mesh_dim || role.averages || (is_reduced && !reduced_)) return false;
     if (stage_ == PlacementStage::kMaxima) return role.stage == (is_reduced ? stage_ : PlacementStage::kPlain);
     return role.stage <= stage_;
-  }
-
-  // The dimensions of this extent: copies, then shards axis by axis, then reductions.
-  [[nodiscard]] std::vector<PlacementDim> choices(int64_t extent) const {
-    std::vector<PlacementDim> dims, reductions;
-    for (const RoleTraits& role : all_roles()) {
-      if (!is_tried(role) || role.shards()) continue;
-      (role.reduction == PieceOverlap::kNone ? dims : reductions).push_back({extent, role_of(role), 0});
-    }
-    for (uint32_t axis = 0; axis < global_.size(); ++axis) {
-      for (const RoleTraits& role : all_roles()) {
-        if (is_tried(role) && role.shards()) dims.push_back({extent, role_of(role), axis});
-      }
-    }
-    dims.insert(dims.end(), reductions.begin(), reductions.end());
-    return dims;
   }
 
   [[nodiscard]] bool has_blocks() const {
@@ -178,6 +165,7 @@ class PlacementEnumeration {
   const bool reduced_;
   const PlacementStage stage_;
   const std::vector<int64_t> divisors_;  // of the ranks
+  std::vector<PlacementDim> choices_;    // a dimension of each kind
   Bounded<Placement> found_;
 };
 
@@ -190,13 +178,14 @@ Bounded<Placement> placements_of(const LocalShapes& locals, const Shape& global,
 PlacementStage stage_of(const Placement& placement) {
   auto stage = PlacementStage::kPlain;
   int blocked = 0;
+  bool reorders = false;
   for (const PlacementDim& dim : placement.dims) {
     stage = std::max(stage, dim.traits().stage);
     blocked += dim.has_blocks() ? 1 : 0;
+    reorders = reorders || !dim.traits().is_mesh_dim;
   }
-  if (stage == PlacementStage::kMaxima) return stage;
-  if (blocked > 1 || (blocked == 1 && placement.reorders())) return PlacementStage::kMixed;
-  return blocked == 1 ? PlacementStage::kBlocks : stage;
+  if (stage == PlacementStage::kMaxima || blocked == 0) return stage;
+  return blocked > 1 || reorders ? PlacementStage::kMixed : PlacementStage::kBlocks;
 }
 
 std::vector<BlockedAxis> blocked_axes_of(const Placement& placement, const Shape& local) {
@@ -222,56 +211,32 @@ bool have_same_blocks(std::span<const BlockedAxis> a, std::span<const BlockedAxi
 
 int complexity_of(const PlacementDim& dim) { return dim.traits().cost + (dim.groups.empty() ? 0 : kBlocksCost); }
 
-std::vector<ScaledPlacement> scaled_placements(Placement placement, const std::vector<double>& gradient,
-                                               bool is_stated) {
-  if (is_stated) {
-    const double scale = placement.scale();
-    const int complexity = complexity_of(placement);
-    return {{scale, std::move(placement), complexity}};
-  }
-  const std::vector<PlacementDim> dims = placement.dims;
-  std::vector<ScaledPlacement> all = {{1, std::move(placement), 0}};
-  // Appends a copy of each of the first `known`, changed.
-  const auto append = [&all](size_t known, const auto& change) {
-    for (size_t i = 0; i < known; ++i) {
-      ScaledPlacement next = all[i];
-      change(next);
-      all.push_back(std::move(next));
-    }
-  };
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i].role != PlacementRole::kSum) continue;
-    append(all.size(), [&](ScaledPlacement& next) {
-      next.factor /= static_cast<double>(dims[i].extent);
-      next.placement.dims[i].role = PlacementRole::kMean;
-    });
+std::vector<Placement> with_factors(const Placement& placement, const std::vector<double>& factors) {
+  std::vector<Placement> all = {placement};
+  for (size_t i = 0; i < placement.dims.size(); ++i) {
+    if (placement.dims[i].role != PlacementRole::kSum) continue;
+    for (size_t known = 0, end = all.size(); known < end; ++known)
+      all.emplace_back(all[known]).dims[i].role = PlacementRole::kMean;
   }
   const size_t without = all.size();
-  for (const double factor : gradient) {
-    append(without, [&](ScaledPlacement& next) {
-      next.factor *= factor;
-      next.placement.factor = factor;
-    });
+  for (const double factor : factors) {
+    for (size_t known = 0; factor != 1 && known < without; ++known) all.emplace_back(all[known]).factor = factor;
   }
-  for (ScaledPlacement& one : all) one.complexity = complexity_of(one.placement);
   return all;
 }
 
-int complexity_of(const ScaledPlacement& a, const ScaledPlacement& b) {
-  const std::vector<PlacementDim>&of_a = a.placement.dims, &of_b = b.placement.dims;
-  const bool one_rule = std::any_of(of_a.begin(), of_a.end(), [&](const PlacementDim& one) {
-    return !one.groups.empty() && std::any_of(of_b.begin(), of_b.end(), [&](const PlacementDim& other) {
+int complexity_of(const Placement& a, const Placement& b) {
+  const auto own = [](const Placement& placement) {
+    int complexity = placement.factor == 1 ? 0 : kBlocksCost;
+    for (const PlacementDim& dim : placement.dims) complexity += complexity_of(dim);
+    return complexity;
+  };
+  const bool one_rule = std::any_of(a.dims.begin(), a.dims.end(), [&](const PlacementDim& one) {
+    return !one.groups.empty() && std::any_of(b.dims.begin(), b.dims.end(), [&](const PlacementDim& other) {
       return one.role == other.role && one.axis == other.axis && one.groups == other.groups;
     });
   });
-  return a.complexity + b.complexity - (one_rule ? kBlocksCost : 0);
-}
-
-std::string key_of(const Placement& placement) {
-  std::string key;
-  for (const PlacementDim& dim : placement.dims)
-    key += fmt::format("{}{}.{}:{} ", dim.traits().name, dim.axis, dim.extent, fmt::join(dim.groups, ":"));
-  return key + (placement.factor == 1 ? "" : fmt::format("*{}", placement.factor));
+  return own(a) + own(b) - (one_rule ? kBlocksCost : 0);
 }
 
 Bounded<Shape> global_shapes_of(std::span<const Shape> a, std::span<const Shape> b) {

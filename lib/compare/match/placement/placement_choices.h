@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "compare/match/placement/placement.h"
@@ -44,23 +43,13 @@ struct BlockedAxis {
 // True if two sides of one tensor have the same blocks on each axis that both shard in blocks.
 [[nodiscard]] bool have_same_blocks(std::span<const BlockedAxis> a, std::span<const BlockedAxis> b);
 
-// A placement, and the factor between the global tensor and the assembled local tensors that it explains.
-struct ScaledPlacement {
-  double factor = 1;
-  Placement placement;  // has the explanation: a mean in place of a sum, or a factor of its own
-  int complexity = 0;
-};
-// The first has the factor 1. `gradient` are factors that gradients may have. A stated placement has its own factor alone.
-[[nodiscard]] std::vector<ScaledPlacement> scaled_placements(Placement placement, const std::vector<double>& gradient,
-                                                             bool is_stated);
+// The placement, and with each factor that explains a multiple: a mean in place of a sum, one of `factors`, or both.
+[[nodiscard]] std::vector<Placement> with_factors(const Placement& placement, const std::vector<double>& factors);
 // The complexity of one dimension: that of its role, and that of blocks.
 [[nodiscard]] int complexity_of(const PlacementDim& dim);
 // The complexity of both sides together; of two explanations that fit, the simpler one is taken. Equal blocks on both sides
 // are one rule over two numbers of ranks, and count once. If both sides add up and one concatenates too, the sums hide the
 // order of the shards; a factor says the same and is simpler.
-[[nodiscard]] int complexity_of(const ScaledPlacement& a, const ScaledPlacement& b);
-
-// A text that is equal for equal placements.
-[[nodiscard]] std::string key_of(const Placement& placement);
+[[nodiscard]] int complexity_of(const Placement& a, const Placement& b);
 
 }  // namespace msdump

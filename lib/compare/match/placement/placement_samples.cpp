@@ -57,50 +57,50 @@ void LocalValues::forget(const Error& error) {
 }
 
 void LocalValues::fetch(size_t local, std::vector<int64_t> elements) {
-  if (are_kept()) return;
-  std::vector<std::pair<int64_t, double>>& known = fetched_[local];
+  std::unordered_map<int64_t, double>& known = fetched_[local];
+  std::erase_if(elements, [&](int64_t element) { return known.contains(element); });
+  if (elements.empty()) return;
   std::sort(elements.begin(), elements.end());
   elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
-  std::erase_if(elements, [&](int64_t element) {
-    return std::binary_search(known.begin(), known.end(), std::pair(element, 0.0),
-                              [](const auto& x, const auto& y) { return x.first < y.first; });
-  });
-  if (elements.empty()) return;
   if (fetched_count_ + elements.size() > kMostKept) {
     for (auto& of_local : fetched_) of_local.clear();
     fetched_count_ = 0;
   }
   fetched_count_ += elements.size();
-  const auto opened = tensors_.open(local);
-  if (!opened) forget(opened.error());
-  const auto middle = static_cast<std::ptrdiff_t>(known.size());
   std::vector<double> values(elements.size(), std::numeric_limits<double>::quiet_NaN());
-  const Status read = opened ? read_elements(**opened, elements, values.data()) : Status();
+  const auto opened = tensors_.open(local);
+  const Status read = opened ? read_elements(**opened, elements, values.data()) : Status(fail(opened.error()));
   if (!read) forget(read.error());
-  for (size_t i = 0; i < elements.size(); ++i) known.emplace_back(elements[i], values[i]);
-  std::inplace_merge(known.begin(), known.begin() + middle, known.end(),
-                     [](const auto& x, const auto& y) { return x.first < y.first; });
+  for (size_t i = 0; i < elements.size(); ++i) known.emplace(elements[i], values[i]);
 }
 
 double LocalValues::at(size_t local, int64_t element) {
   if (are_kept()) return kept_[local][static_cast<size_t>(element)];
-  const auto find = [&] {
-    const auto& known = fetched_[local];
-    const auto found = std::lower_bound(known.begin(), known.end(), element,
-                                        [](const auto& one, int64_t wanted) { return one.first < wanted; });
-    return found != known.end() && found->first == element ? &found->second : nullptr;
-  };
-  if (const double* const value = find()) return *value;
+  const auto found = fetched_[local].find(element);
+  if (found != fetched_[local].end()) return found->second;
   fetch(local, {element});
-  return *find();
+  return fetched_[local].at(element);
 }
 
 std::vector<double> LocalValues::first_look(size_t local) {
   const std::vector<int64_t> positions = sample_positions(element_count(shapes_[local]).value_or(0), kFirstPoints);
-  fetch(local, positions);
+  if (!are_kept()) fetch(local, positions);
   std::vector<double> values;
   for (const int64_t position : positions) values.push_back(at(local, position));
   return values;
+}
+
+bool LocalValues::are_replicas(size_t one, size_t other) {
+  if (shapes_[one] != shapes_[other]) return false;
+  const std::vector<double> values = first_look(one);
+  return !is_constant(values) && values == first_look(other);
+}
+
+std::optional<double> LocalValues::scalar() {
+  for (size_t local = 0; local < shapes_.size(); ++local) {
+    if (element_count(shapes_[local]) != 1 || at(local, 0) != at(0, 0)) return std::nullopt;
+  }
+  return at(0, 0);
 }
 
 Result<std::vector<uint64_t>> LocalValues::digests(const CancelToken& cancel) {
@@ -173,64 +173,18 @@ std::optional<int64_t> element_at(const std::vector<int64_t>& place,
   return at;
 }
 
-// Reads the elements of a local tensor at these places. If it holds one range of each axis, other placements move that
-// range. So the elements at the same distance from its begin are read at once, too.
-void fetch(LocalValues& locals, size_t local, const std::vector<std::vector<AxisSegment>>& segments,
-           const ElementSamples::Places& places) {
-  if (locals.are_kept()) return;
-  const Shape& own = locals.shapes()[local];
-  const bool plain = std::all_of(segments.begin(), segments.end(), [](const auto& axis) { return axis.size() == 1; });
-  std::vector<int64_t> elements;
-  for (const std::vector<int64_t>& place : places) {
-    if (const auto at = element_at(place, segments, own)) elements.push_back(*at);
-    if (!plain) continue;
-    int64_t at = 0;
-    for (size_t axis = 0; axis < own.size(); ++axis) at = at * own[axis] + place[axis] % own[axis];
-    elements.push_back(at);
-  }
-  locals.fetch(local, std::move(elements));
-}
-
 }  // namespace
 
-ElementSamples::Places ElementSamples::places_of(const Shape& shape, bool few) {
-  std::vector<std::vector<int64_t>> places;
-  for (const int64_t position : sample_positions(element_count(shape).value_or(0), few ? kFirstPoints : kSamplePoints))
-    places.push_back(index_of_element(static_cast<uint64_t>(position), shape));
+LocalValues::Places LocalValues::places_of(const Shape& global, bool few) {
+  Places places;
+  for (const int64_t position : sample_positions(element_count(global).value_or(0), few ? kFirstPoints : kSamplePoints))
+    places.push_back(index_of_element(static_cast<uint64_t>(position), global));
   return places;
 }
 
-bool ElementSamples::reduces_replicas(LocalValues& locals, const Placement& placement) {
-  const auto are_equal = [&](size_t one, size_t other) {
-    const std::vector<double> values = locals.first_look(one);
-    return !is_constant(values) && values == locals.first_look(other);
-  };
-  return any_reduced_pair(placement, [&](size_t one, size_t other) {
-    return locals.shapes()[one] == locals.shapes()[other] && are_equal(one, other);
-  });
-}
-
-bool ElementSamples::is_other_scalar(LocalValues& a, LocalValues& b) {
-  const auto number_of = [](LocalValues& locals) -> std::optional<double> {
-    for (size_t local = 0; local < locals.shapes().size(); ++local) {
-      const bool one = element_count(locals.shapes()[local]) == 1;
-      if (!one || locals.at(local, 0) != locals.at(0, 0)) return std::nullopt;
-    }
-    return locals.at(0, 0);
-  };
-  const std::optional<double> of_a = number_of(a), of_b = number_of(b);
-  if (!of_a || !of_b || !std::isfinite(*of_a / *of_b) || *of_a == 0) return false;
-  const double ratio = std::abs(*of_a / *of_b), multiple = std::max(ratio, 1 / ratio);
-  return *of_a / *of_b < 0 || std::abs(multiple - std::round(multiple)) > kSameNumber * multiple;
-}
-
-bool ElementSamples::is_informative(const std::vector<double>& /*a*/, const std::vector<double>& values) {
-  return !is_constant(values);
-}
-
-std::vector<double> ElementSamples::values_of(LocalValues& locals, const Placement& placement, int64_t copy,
-                                              const Shape& global, const Places& places) {
-  const LocalShapes shapes(locals.shapes());
+std::vector<double> LocalValues::sample(const Placement& placement, int64_t copy, const Shape& global,
+                                        const Places& places) {
+  const LocalShapes shapes(shapes_);
   std::vector<std::pair<size_t, std::vector<std::vector<AxisSegment>>>> parts;  // by rank
   for (int64_t rank = 0; rank < placement.ranks(); ++rank) {
     if (placement.copy_of(rank) != copy) continue;
@@ -238,27 +192,39 @@ std::vector<double> ElementSamples::values_of(LocalValues& locals, const Placeme
         parts.emplace_back(static_cast<size_t>(rank), segments_of(placement, rank, shapes, global));
     for (std::vector<AxisSegment>& of_axis : segments)
       std::sort(of_axis.begin(), of_axis.end(), [](const auto& x, const auto& y) { return x.to < y.to; });
+    if (are_kept()) continue;
+    // If the rank holds one range of each axis, other placements move that range. So the elements at the same distance from
+    // its begin are read at once, too.
+    const Shape& own = shapes_[local];
+    const bool plain = std::all_of(segments.begin(), segments.end(), [](const auto& axis) { return axis.size() == 1; });
+    std::vector<int64_t> elements;
+    for (const std::vector<int64_t>& place : places) {
+      if (const auto at = element_at(place, segments, own)) elements.push_back(*at);
+      if (!plain) continue;
+      int64_t at = 0;
+      for (size_t axis = 0; axis < own.size(); ++axis) at = at * own[axis] + place[axis] % own[axis];
+      elements.push_back(at);
+    }
+    fetch(local, std::move(elements));
   }
-  for (const auto& [local, segments] : parts) fetch(locals, local, segments, places);
-  const bool largest = placement.reduction() == PieceOverlap::kLargest;
-  const bool reduced = placement.reduction() != PieceOverlap::kNone;
+  const PieceOverlap reduction = placement.reduction();
   std::vector<double> values;
   values.reserve(places.size());
   for (const std::vector<int64_t>& place : places) {
     std::optional<double> value;
     for (const auto& [local, segments] : parts) {
-      const auto at = element_at(place, segments, locals.shapes()[local]);
-      if (!at) continue;
-      const double own = locals.at(local, *at);
-      value = !value ? own : largest ? larger_or_nan(*value, own) : *value + own;
-      if (!reduced) break;
+      const auto element = element_at(place, segments, shapes_[local]);
+      if (!element) continue;
+      const double own = at(local, *element);
+      value = !value ? own : reduction == PieceOverlap::kLargest ? larger_or_nan(*value, own) : *value + own;
+      if (reduction == PieceOverlap::kNone) break;
     }
     values.push_back(value.value_or(0));
   }
   return values;
 }
 
-ElementSamples::Target::Target(std::vector<double> values, double roundoff, const Shape&)
+LocalValues::Target::Target(std::vector<double> values, double roundoff, const Shape&)
     : values_(std::move(values)), roundoff_(roundoff) {
   std::vector<double> finite;
   for (const double value : values_) {
@@ -277,7 +243,9 @@ ElementSamples::Target::Target(std::vector<double> values, double roundoff, cons
   if (!finite.empty()) near_ = kAgrees * quantile_of_unsorted(finite, 0.5);
 }
 
-Similarity ElementSamples::Target::similarity(const std::vector<double>& a, double factor, bool hurry) const {
+bool LocalValues::Target::is_informative() const { return !is_constant(values_); }
+
+Similarity LocalValues::Target::similarity(const std::vector<double>& a, double factor, bool hurry) const {
   double squares = 0, distance = 0;
   size_t agree = 0, seen = 0;
   for_each_pair(a, values_, [&](double own, double wanted) {
@@ -296,7 +264,7 @@ Similarity ElementSamples::Target::similarity(const std::vector<double>& a, doub
   return {seen == 0 ? 1 : static_cast<double>(agree) / static_cast<double>(seen), error};
 }
 
-double ElementSamples::Target::scaled_agreement(const std::vector<double>& a) const {
+double LocalValues::Target::scaled_agreement(const std::vector<double>& a) const {
   if (values_.size() < kFewValues) return 0;
   double product = 0, squares = 0;
   for_each_pair(a, values_, [&](double value, double wanted) {
@@ -320,13 +288,13 @@ double middle_of(const std::vector<double>& values, Extremum which) {
 
 }  // namespace
 
-std::vector<double> StatisticSamples::values_of(const LocalStatistics& locals, const Placement& placement, int64_t copy,
-                                                const Shape& global, Places) {
+std::vector<double> LocalStatistics::sample(const Placement& placement, int64_t copy, const Shape& global,
+                                            Places) const {
   std::vector<TensorNumbers> parts;
-  for (size_t rank = 0; rank < locals.values().size(); ++rank) {
-    if (placement.copy_of(static_cast<int64_t>(rank)) == copy) parts.push_back(locals.values()[rank]);
+  for (size_t rank = 0; rank < values_.size(); ++rank) {
+    if (placement.copy_of(static_cast<int64_t>(rank)) == copy) parts.push_back(values_[rank]);
   }
-  const TensorNumbers merged = merged_statistics(pieces_of(placement, locals.records(), global, copy), parts);
+  const TensorNumbers merged = merged_statistics(pieces_of(placement, records_, global, copy), parts);
   std::vector<double> values;
   for (const auto& number : merged.numbers) {
     const double slack = number ? number->slack : 0;
@@ -337,30 +305,19 @@ std::vector<double> StatisticSamples::values_of(const LocalStatistics& locals, c
   return values;
 }
 
-bool StatisticSamples::reduces_replicas(const LocalStatistics& locals, const Placement& placement) {
-  const auto equal = [](const TensorNumbers& a, const TensorNumbers& b) {
-    for (size_t i = 0; i < kExtrema; ++i) {
-      const auto &x = a.numbers[i], &y = b.numbers[i];
-      if (x.has_value() != y.has_value() || (x && x->value != y->value)) return false;
-    }
-    return true;
-  };
-  const auto is_constant = [](const TensorNumbers& values) {
-    const auto &max = values.number(Extremum::kMax), &min = values.number(Extremum::kMin);
-    return max && min && max->value == min->value;
-  };
-  return any_reduced_pair(placement, [&](size_t one, size_t other) {
-    const TensorNumbers& values = locals.values()[one];
-    return locals.shapes()[one] == locals.shapes()[other] && !is_constant(values) &&
-           equal(values, locals.values()[other]);
+bool LocalStatistics::are_replicas(size_t one, size_t other) const {
+  const TensorNumbers &a = values_[one], &b = values_[other];
+  if (shapes_[one] != shapes_[other] || a.value(Extremum::kMax) == a.value(Extremum::kMin)) return false;
+  return std::equal(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), [](const auto& x, const auto& y) {
+    return x.has_value() == y.has_value() && (!x || x->value == y->value);
   });
 }
 
-bool StatisticSamples::is_informative(const std::vector<double>& /*a*/, const std::vector<double>& b) {
-  return middle_of(b, Extremum::kMax) != middle_of(b, Extremum::kMin);
+bool LocalStatistics::Target::is_informative() const {
+  return middle_of(values_, Extremum::kMax) != middle_of(values_, Extremum::kMin);
 }
 
-StatisticSamples::Target::Target(std::vector<double> values, double roundoff, const Shape& global)
+LocalStatistics::Target::Target(std::vector<double> values, double roundoff, const Shape& global)
     : values_(std::move(values)) {
   const auto count = static_cast<double>(std::max<int64_t>(element_count(global).value_or(1), 1));
   const double max = std::abs(middle_of(values_, Extremum::kMax)), min = std::abs(middle_of(values_, Extremum::kMin));
@@ -371,7 +328,7 @@ StatisticSamples::Target::Target(std::vector<double> values, double roundoff, co
   units_ = {extreme, extreme, magnitude / std::sqrt(count) + roundoff * magnitude, norm};
 }
 
-Similarity StatisticSamples::Target::similarity(const std::vector<double>& a, double factor, bool /*hurry*/) const {
+Similarity LocalStatistics::Target::similarity(const std::vector<double>& a, double factor, bool /*hurry*/) const {
   size_t known = 0, agree = 0;
   double error = 0;
   for (size_t i = 0; i < a.size(); i += 2) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compare/match/placement/placement.h"
@@ -44,7 +45,7 @@ class PlacementPrior {
   [[nodiscard]] const PlacementFit* of_kind(const std::string& kind) const;
 
  private:
-  std::map<std::string, std::map<std::string, std::pair<uint64_t, PlacementFit>>> kinds_;
+  std::map<std::string, std::vector<std::pair<uint64_t, PlacementFit>>> kinds_;  // with how often each was found
 };
 
 struct PlacementQuery {
@@ -57,11 +58,10 @@ struct PlacementQuery {
   Sides<std::optional<Placement>> stated;  // by the user: no other placement is tried
 };
 
-// No value if the shapes allow no placement.
-[[nodiscard]] std::optional<PlacementFit> find_placement(LocalValues& a, LocalValues& b, const PlacementQuery& query,
+// No value if the shapes allow no placement. `Locals` is LocalValues or LocalStatistics. Statistics do not show the order of
+// shards, so only plain placements are tried by them.
+template <class Locals>
+[[nodiscard]] std::optional<PlacementFit> find_placement(Locals& a, Locals& b, const PlacementQuery& query,
                                                          const PlacementPrior& prior);
-// Searches by statistics, which do not show the order of shards, so only plain placements are tried.
-[[nodiscard]] std::optional<PlacementFit> find_placement(LocalStatistics& a, LocalStatistics& b,
-                                                         const PlacementQuery& query, const PlacementPrior& prior);
 
 }  // namespace msdump
