@@ -565,6 +565,22 @@ TEST_CASE("values of large pieces are read as they are asked for, and those of a
   CHECK(failures.all().front().path.ends_with("piece001.npy"));
 }
 
+TEST_CASE("ranks without an element of the tensor hold no part of it") {
+  for (const int64_t columns : {int64_t{4}, int64_t{400'000}}) {  // kept in memory, or read as they are asked for
+    const MadeLocal whole{{3, columns}, test::numbers(3 * columns)}, none{{0, columns}, {}};
+    std::vector<MadeLocal> rows;
+    for (int64_t row = 0; row < 3; ++row) rows.push_back(test::part_of(whole, 0, row, 1));
+    const auto last = fit_of({rows[0], rows[1], rows[2], none}, {whole});
+    REQUIRE(last);
+    CHECK(last->a == Placement{{{4, kConcat, 0}}});
+    CHECK(last->agreement == 1);
+    const auto first = fit_of({whole}, {none, rows[0], rows[1], rows[2]});
+    REQUIRE(first);
+    CHECK(first->b == Placement{{{4, kConcat, 0}}});
+    CHECK(first->agreement == 1);
+  }
+}
+
 TEST_CASE("more layouts than are tried count only where none of them fits") {
   const std::vector<float> values = test::numbers(24);
   const std::vector<MadeLocal> copies(192, {{4, 6}, values});

@@ -190,6 +190,10 @@ std::vector<double> LocalValues::sample(const Placement& placement, int64_t copy
     if (placement.copy_of(rank) != copy) continue;
     auto& [local, segments] =
         parts.emplace_back(static_cast<size_t>(rank), segments_of(placement, rank, shapes, global));
+    if (segments.size() != global.size()) {  // the rank has no element
+      parts.pop_back();
+      continue;
+    }
     for (std::vector<AxisSegment>& of_axis : segments)
       std::sort(of_axis.begin(), of_axis.end(), [](const auto& x, const auto& y) { return x.to < y.to; });
     if (are_kept()) continue;
