@@ -13,8 +13,8 @@
 
 #include "base/numbers.h"
 #include "compare/limits.h"
-#include "compare/match/placement/distribution.h"
 #include "compare/match/placement/placement_choices.h"
+#include "compare/match/placement/sharded_match.h"
 
 namespace msdump {
 namespace {
@@ -237,7 +237,7 @@ class AssembledParameters {
     if (parts.size() < 2 || !whole) return {};
     std::vector<Shape> shapes;
     for (const TensorRecord* const part : parts) shapes.push_back(*part->shape);
-    if (auto stated = stated_of(one)) {
+    if (auto stated = stated_of(*shards_[one.side], one.side, one.tensor, layouts_).placement) {
       if (fits_shapes(*stated, shapes, global_of(*stated, parts))) one.ways = {*std::move(stated)};
       return {};
     }
@@ -268,17 +268,6 @@ class AssembledParameters {
     }
     if (LocalShapes(shapes).are_equal) one.ways.push_back({{{count}}});
     return {};
-  }
-
-  // By --layout, else by the files.
-  [[nodiscard]] std::optional<Placement> stated_of(const Parameter& one) const {
-    const std::vector<int64_t>& ranks = shards_[one.side]->ranks(one.tensor);
-    const NameFacts& name = shards_[one.side]->tensors()[one.tensor].name;
-    const bool of_b = one.side == Side::kReference;
-    const StatedPlacement* line = nullptr;
-    if (layouts_ != nullptr) line = layouts_->placement_of({name.op_name, name.io, name.slot, ranks, of_b});
-    if (line == nullptr) return placement_in(locals(one), ranks);
-    return placement_for(*line, static_cast<int64_t>(ranks.size()));
   }
 
   // The shape that the parts of a replica have together.

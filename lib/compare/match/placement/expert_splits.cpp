@@ -1,11 +1,10 @@
-#include "compare/match/placement/expert_splits.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <span>
 #include <tuple>
 
+#include "compare/match/placement/sharded_match.h"
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
 #include "tensor/dtype.h"
@@ -19,6 +18,8 @@ struct Weight {
   RecordId tensor;
   std::vector<std::vector<size_t>> classes;  // ranks with the same elements, as indices of Members::records
 };
+
+using WeightKind = std::tuple<std::string_view, std::optional<int64_t>, bool, Io, std::string_view, Shape>;
 
 // True for matrices of floats. Indices of rows and tokens are no weights, because two ranks count the same ones.
 bool may_be_weight(const TensorRecord& record) {
@@ -85,29 +86,24 @@ class SplitSearch {
   [[nodiscard]] ExpertSplits splits_of(Side which, const std::vector<Weight>& weights,
                                        const std::vector<Weight>& others) const {
     const ShardedSide &own = *match_.result[which], &other = *match_.result[opposite(which)];
-    struct Place {
-      SequencedOpId op;
-      const TensorRecord* record;
-    };
-    using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool, Io, std::string_view, Shape>;
-    const auto kind = [](const SequencedOp& op, const TensorRecord& record) {
+    const auto kind = [](const SequencedOp& op, const TensorRecord& record) -> WeightKind {
       return std::tuple_cat(kind_of(op), std::tuple(record.name.io, record.name.slot, *record.shape));
     };
-    std::map<Kind, std::vector<Place>> known;  // on the other side: single local tensors
     std::map<RecordId, const Weight*> split_there;
     for (const Weight& one : others) split_there[one.tensor] = &one;
-    for (SequencedOpId op{0}; op < other.operators().size(); ++op) {
-      for (const RecordId tensor : other.operators()[op].tensors) {
-        const TensorRecord& record = other.tensors()[tensor];
-        if (!may_be_weight(record)) continue;
-        std::vector<Place>& places = known[kind(other.operators()[op], record)];
+    // On the other side: single local tensors.
+    std::map<WeightKind, std::vector<const TensorRecord*>> known;
+    for (const SequencedOp& op : other.operators()) {
+      for (const RecordId tensor : op.tensors) {
+        if (!may_be_weight(other.tensors()[tensor])) continue;
+        const std::vector<const TensorRecord*>& records = other.members(tensor).records;
+        std::vector<const TensorRecord*>& locals = known[kind(op, other.tensors()[tensor])];
         const auto split = split_there.find(tensor);
         if (split == split_there.end()) {
-          places.push_back({op, other.members(tensor).records.front()});
-          continue;
+          locals.push_back(records.front());
+        } else {
+          for (const std::vector<size_t>& one : split->second->classes) locals.push_back(records[one.front()]);
         }
-        for (const std::vector<size_t>& one : split->second->classes)
-          places.push_back({op, other.members(tensor).records[one.front()]});
       }
     }
     ExpertSplits splits;
@@ -118,14 +114,15 @@ class SplitSearch {
       std::set<const TensorRecord*> matched;
       for (const std::vector<size_t>& one : weight.classes) {
         const TensorRecord* const local = own.members(weight.tensor).records[one.front()];
-        for (const Place& place : found->second) {
-          if (place.record == nullptr || matched.contains(place.record) || !same_values(which, local, place.record))
-            continue;
-          matched.insert(place.record);
-          break;
-        }
+        const auto same = std::find_if(found->second.begin(), found->second.end(), [&](const TensorRecord* there) {
+          return there != nullptr && !matched.contains(there) && same_values(which, local, there);
+        });
+        if (same != found->second.end()) matched.insert(*same);
       }
-      if (matched.size() > 1) add_split(own, weight.tensor, op, weight.classes, splits);
+      for (uint32_t part = 0; matched.size() > 1 && part < weight.classes.size(); ++part) {
+        for (const size_t place : weight.classes[part])
+          splits.try_emplace({op.name, op.step, own.ranks(weight.tensor)[place]}, part);
+      }
     }
     return splits;
   }
@@ -135,14 +132,6 @@ class SplitSearch {
     LocalTensors right = match_.locals_of(opposite(which), std::span(&other, 1));
     const std::optional<PlacementFit> fit = find_placement(left, right, {}, match_.prior);
     return fit && fit->is_informative && fit->agreement >= kFits;
-  }
-
-  static void add_split(const ShardedSide& side, RecordId tensor, const SequencedOp& op,
-                        const std::vector<std::vector<size_t>>& classes, ExpertSplits& splits) {
-    const std::vector<int64_t>& ranks = side.ranks(tensor);
-    for (uint32_t part = 0; part < classes.size(); ++part) {
-      for (const size_t place : classes[part]) splits.try_emplace({op.name, op.step, ranks[place]}, part);
-    }
   }
 
   // Splits also the calls between split calls, which read their outputs, and the backward calls of all of them.
@@ -158,14 +147,6 @@ class SplitSearch {
       }
       return parts;
     };
-    const auto split = [&](const SequencedOp& op, const PartOfRank& parts) {
-      for (const auto& [rank, part] : parts) splits.try_emplace({op.name, op.step, rank}, part);
-    };
-    std::vector<SequencedOpId> open;
-    for (size_t i = 0; i < agreements_.size(); ++i) {
-      const SequencedOpId op = match_.result.pairing.operators[i][which];
-      if (op != kNoId && agreements_[i] < kUnclear) open.push_back(op);
-    }
     std::map<uint64_t, PartOfRank> written;  // by contents
     const auto note = [&](const SequencedOp& op, const PartOfRank& parts) -> Status {
       for (const RecordId tensor : op.tensors) {
@@ -178,7 +159,9 @@ class SplitSearch {
       const PartOfRank parts = parts_of(op, op.name);
       if (!parts.empty()) MSDUMP_CHECK_OK(note(op, parts));
     }
-    for (const SequencedOpId index : open) {
+    for (size_t i = 0; i < agreements_.size(); ++i) {
+      const SequencedOpId index = match_.result.pairing.operators[i][which];
+      if (index == kNoId || agreements_[i] >= kUnclear) continue;
       const SequencedOp& op = side.operators()[index];
       if (is_communication(op.type) || !parts_of(op, op.name).empty()) continue;
       PartOfRank parts;
@@ -189,9 +172,8 @@ class SplitSearch {
         const auto found = written.find(contents);
         if (contents != 0 && found != written.end()) parts = found->second;
       }
-      if (parts.empty()) continue;
-      split(op, parts);
-      MSDUMP_CHECK_OK(note(op, parts));
+      for (const auto& [rank, part] : parts) splits.try_emplace({op.name, op.step, rank}, part);
+      if (!parts.empty()) MSDUMP_CHECK_OK(note(op, parts));
     }
     return splits;
   }

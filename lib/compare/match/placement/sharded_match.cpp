@@ -18,21 +18,6 @@
 namespace msdump {
 namespace {
 
-// The factors 1/2, 1/4, .. by the divisors of the number of ranks.
-std::vector<double> possible_factors(size_t ranks, ReachedLimits& limits) {
-  std::vector<double> factors;
-  for (const int64_t divisor : divisors_of(static_cast<int64_t>(ranks))) {
-    if (divisor > 1) factors.push_back(1 / static_cast<double>(divisor));
-  }
-  if (factors.size() > kMostTried) {
-    factors.resize(kMostTried);
-    limits.insert({"gradient_factors", kMostTried, "not all factors were tried that gradients may be too large by"});
-  }
-  return factors;
-}
-
-std::vector<double> only(double factor) { return factor == 1 ? std::vector<double>() : std::vector<double>{factor}; }
-
 bool mostly_statistics(const CompareSide& side) {
   const auto without = std::count_if(side.tensors->begin(), side.tensors->end(),
                                      [](const TensorRecord& record) { return !record.has_elements; });
@@ -41,13 +26,7 @@ bool mostly_statistics(const CompareSide& side) {
 
 }  // namespace
 
-std::tuple<std::string_view, std::optional<int64_t>, bool> kind_of(const SequencedOp& op) {
-  return {op.type, op.step, forward_entry_of(op.name).has_value()};
-}
-
-std::optional<int64_t> step_of(const DumpIndex& index, const TensorRecord& record) {
-  return place_of(index, record).step;
-}
+OpKind kind_of(const SequencedOp& op) { return {op.type, op.step, forward_entry_of(op.name).has_value()}; }
 
 bool ok(const LocalTensors& pieces) {
   return std::visit([](const auto& of) { return of.ok(); }, pieces);
@@ -83,8 +62,12 @@ LocalTensors ShardedMatch::locals_of(Side side, RecordId tensor) const {
   return locals_of(side, result[side]->members(tensor).records);
 }
 
+std::optional<int64_t> ShardedMatch::step_of(Side side, RecordId tensor) const {
+  return place_of(*inputs[side].index, record(side, tensor)).step;
+}
+
 PlacementQuery ShardedMatch::query_of(const IndexPair<RecordId>& pair) const {
-  const TensorRecord &a = result.a->tensors()[pair.a], &b = result.b->tensors()[pair.b];
+  const TensorRecord &a = record(Side::kCandidate, pair.a), &b = record(Side::kReference, pair.b);
   PlacementQuery query;
   query.kind = fmt::format("{}|{}|{}", name_without_numbers(a.name.op_name), name_of(a.name.io), a.name.slot);
   for (const TensorRecord* const one : {&a, &b})
@@ -108,33 +91,28 @@ void ShardedMatch::leave_out_calls() {
 }
 
 bool ShardedMatch::may_be_one(RecordId a, RecordId b) const {
+  if (step_of(Side::kCandidate, a) != step_of(Side::kReference, b)) return false;
   struct Extents {
     int64_t largest = 0, sum = 0;  // of the local tensors: bounds of the global one
   };
-  const auto extents_of = [](const ShardedSide::Members& members) {
-    std::vector<Extents> axes;
+  const auto extents_of = [](const ShardedSide::Members& members) -> std::optional<std::vector<Extents>> {
+    std::optional<std::vector<Extents>> axes;
     for (const TensorRecord* const record : members.records) {
-      if (record == nullptr || record->shape == nullptr) return std::vector<Extents>();
-      if (axes.empty()) axes.resize(record->shape->size() + 1);
-      if (record->shape->size() + 1 != axes.size()) return std::vector<Extents>();
-      for (size_t axis = 0; axis < record->shape->size(); ++axis) {
-        axes[axis].largest = std::max(axes[axis].largest, (*record->shape)[axis]);
-        axes[axis].sum += (*record->shape)[axis];
+      if (record == nullptr || record->shape == nullptr) return std::nullopt;
+      const Shape& shape = *record->shape;
+      if (!axes) axes.emplace(shape.size());
+      if (shape.size() != axes->size()) return std::nullopt;
+      for (size_t axis = 0; axis < shape.size(); ++axis) {
+        (*axes)[axis].largest = std::max((*axes)[axis].largest, shape[axis]);
+        (*axes)[axis].sum += shape[axis];
       }
     }
     return axes;
   };
-  const std::vector<Extents> of_a = extents_of(result.a->members(a)), of_b = extents_of(result.b->members(b));
-  return !of_a.empty() &&
-         std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
-                    [](const auto& x, const auto& y) { return x.largest <= y.sum && y.largest <= x.sum; });
-}
-
-bool ShardedMatch::is_empty(Side side, RecordId tensor) const {
-  const std::vector<const TensorRecord*>& records = result[side]->members(tensor).records;
-  return std::all_of(records.begin(), records.end(), [](const TensorRecord* record) {
-    return record != nullptr && record->shape != nullptr && element_count(*record->shape) == 0;
-  });
+  const auto of_a = extents_of(result.a->members(a)), of_b = extents_of(result.b->members(b));
+  return of_a && of_b && std::equal(of_a->begin(), of_a->end(), of_b->begin(), of_b->end(), [](auto x, auto y) {
+           return x.largest <= y.sum && y.largest <= x.sum;
+         });
 }
 
 std::optional<PlacementFit> ShardedMatch::fit_of(const IndexPair<RecordId>& pair, PlacementQuery::Effort effort) const {
@@ -144,14 +122,14 @@ std::optional<PlacementFit> ShardedMatch::fit_of(const IndexPair<RecordId>& pair
   return find_stated({&a, &b}, query, {stated_of(Side::kCandidate, pair.a), stated_of(Side::kReference, pair.b)});
 }
 
-ShardedMatch::Stated ShardedMatch::stated_of(Side side, RecordId tensor) const {
-  const std::vector<int64_t>& ranks = result[side]->ranks(tensor);
+Stated stated_of(const ShardedSide& shards, Side side, RecordId tensor, const PlacementRules* rules) {
+  const std::vector<int64_t>& ranks = shards.ranks(tensor);
   if (ranks.size() < 2) return {};
-  const NameFacts& name = result[side]->tensors()[tensor].name;
+  const NameFacts& name = shards.tensors()[tensor].name;
+  const bool of_reference = side == Side::kReference;
   const StatedPlacement* const line =
-      rules == nullptr ? nullptr
-                       : rules->placement_of({name.op_name, name.io, name.slot, ranks, side == Side::kReference});
-  if (line == nullptr) return {nullptr, placement_in(result[side]->members(tensor).records, ranks)};
+      rules == nullptr ? nullptr : rules->placement_of({name.op_name, name.io, name.slot, ranks, of_reference});
+  if (line == nullptr) return {nullptr, placement_in(shards.members(tensor).records, ranks)};
   return {line, placement_for(*line, static_cast<int64_t>(ranks.size()))};
 }
 
@@ -164,24 +142,21 @@ std::optional<PlacementFit> ShardedMatch::find_stated(const Sides<LocalTensors*>
   return find_placement(*locals.a, *locals.b, query, prior);
 }
 
-std::string ShardedMatch::problem_of(Side side, RecordId tensor, const PlacementFit* fit) const {
+std::string ShardedMatch::problem_of(Side side, RecordId tensor, const std::optional<PlacementFit>& fit) const {
   const Stated stated = stated_of(side, tensor);
   if (stated.line == nullptr) return {};
-  if (fit != nullptr && stated.placement == (*fit)[side]) return {};
-  const Shape* const shape = result[side]->tensors()[tensor].shape;
+  if (fit && stated.placement == (*fit)[side]) return {};
+  const Shape* const shape = record(side, tensor).shape;
   return fmt::format("{}:{}: {} does not fit {} on ranks {}", rules->path(), stated.line->line, stated.line->text,
                      shape == nullptr ? "a tensor" : describe(*shape), ranges_text(result[side]->ranks(tensor)));
 }
 
 std::vector<double> ShardedMatch::agreements() const {
-  std::vector<double> least(result.pairing.operators.size(), 1);
+  std::vector<double> least;
+  for (const OpPair& pair : result.pairing.operators) least.push_back(pair.is_paired() ? 1 : 0);
   for (size_t i = 0; i < fits.size(); ++i) {
     const TensorPair& pair = result.pairing.tensors[i];
     if (pair.is_paired()) least[pair.op] = std::min(least[pair.op], fits[i] ? fits[i]->agreement : 0);
-  }
-  for (size_t i = 0; i < least.size(); ++i) {
-    const OpPair& pair = result.pairing.operators[i];
-    if (!pair.is_paired()) least[i] = 0;
   }
   return least;
 }
@@ -258,8 +233,17 @@ ReachedLimits ShardedMatch::limits_of_placements() const {
   return reached;
 }
 
+// The factors 1/2, 1/4, .. by the divisors of the number of ranks.
 void ShardedMatch::allow_all_factors() {
-  for (const Side side : kBothSides) factors[side] = possible_factors(ranks_of(inputs[side]).size(), limits);
+  for (const Side side : kBothSides) {
+    factors[side].clear();
+    for (const int64_t divisor : divisors_of(static_cast<int64_t>(ranks_of(inputs[side]).size()))) {
+      if (divisor > 1) factors[side].push_back(1 / static_cast<double>(divisor));
+    }
+    if (factors[side].size() <= kMostTried) continue;
+    factors[side].resize(kMostTried);
+    limits.insert({"gradient_factors", kMostTried, "not all factors were tried that gradients may be too large by"});
+  }
 }
 
 // Keeps the most frequent factor, which all gradients of a run share. Fits with another one are searched again.
@@ -272,7 +256,7 @@ void ShardedMatch::choose_factors() {
   const auto most =
       std::max_element(counts.begin(), counts.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
   const std::pair<double, double> chosen = most == counts.end() ? std::pair(1.0, 1.0) : most->first;
-  factors = {only(chosen.first), only(chosen.second)};
+  factors = {{chosen.first}, {chosen.second}};
   for (std::optional<PlacementFit>& fit : fits) {
     const auto allowed = [](double factor, double known) { return factor == 1 || factor == known; };
     if (fit && (!allowed(fit->a.factor, chosen.first) || !allowed(fit->b.factor, chosen.second))) fit->confidence = 0;
@@ -288,7 +272,7 @@ void ShardedMatch::add_partner(Side side, OperatorId op, const std::vector<Twin>
   partner.tensors.clear();
   for (const Twin& twin : twins) {
     TensorPair& pair = pairing.tensors[twin.pair];
-    const RecordId added = result[opposite(side)]->add_tensor(twin.value, result[side]->tensors()[pair[side]]);
+    const RecordId added = result[opposite(side)]->add_tensor(twin.value, record(side, pair[side]));
     pair[opposite(side)] = added;
     pair.alone = Alone::kUnknown;
     partner.tensors.emplace_back(added);

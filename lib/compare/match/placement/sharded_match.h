@@ -1,5 +1,5 @@
 // ShardedMatch: the state of pair_sharded(), on which its steps work. It holds both sides with global tensors, their
-// partners so far, and the placements of these.
+// partners so far, and the placements of these. The steps that have a file of their own are declared here, too.
 #pragma once
 
 #include <atomic>
@@ -27,6 +27,15 @@ using LocalTensors = std::variant<LocalValues, LocalStatistics>;
 [[nodiscard]] std::optional<PlacementFit> find_placement(LocalTensors& a, LocalTensors& b, const PlacementQuery& query,
                                                          const PlacementPrior& prior);
 
+// The user's line for a tensor on several ranks and its placement, if it is possible for as many ranks; without a line, the
+// placement that the writer states.
+struct Stated {
+  const StatedPlacement* line = nullptr;
+  std::optional<Placement> placement;
+};
+// `rules` may be null.
+[[nodiscard]] Stated stated_of(const ShardedSide& shards, Side side, RecordId tensor, const PlacementRules* rules);
+
 class ShardedMatch {
  public:
   // The arguments must outlive this, also what they point to. `stated` may be null.
@@ -36,14 +45,15 @@ class ShardedMatch {
   [[nodiscard]] LocalTensors locals_of(Side side, std::span<const TensorRecord* const> records) const;
   [[nodiscard]] LocalTensors locals_of(Side side, RecordId tensor) const;
 
+  [[nodiscard]] const TensorRecord& record(Side side, RecordId tensor) const { return result[side]->tensors()[tensor]; }
+  [[nodiscard]] std::optional<int64_t> step_of(Side side, RecordId tensor) const;
+
   // Counts a comparison of two tensors that may be partners. False, and a limit is noted, if a step has used up its trials.
   [[nodiscard]] bool may_try(size_t& trials);
   // Notes that only the first kMostTried calls were compared with a call.
   void leave_out_calls();
-  // True if the shapes allow both to be parts of one global tensor.
+  // True if both are of one step, and the shapes allow them to be parts of one global tensor.
   [[nodiscard]] bool may_be_one(RecordId a, RecordId b) const;
-  // True if no rank has an element of the tensor.
-  [[nodiscard]] bool is_empty(Side side, RecordId tensor) const;
   [[nodiscard]] std::optional<PlacementFit> fit_of(const IndexPair<RecordId>& tensors,
                                                    PlacementQuery::Effort effort) const;
   // Finds the placements of all pairs, into `fits`. First those that are certain; these break ties among the others. An
@@ -56,17 +66,13 @@ class ShardedMatch {
   // The agreement of the tensor that fits least, by operator of the pairing; 0 without a partner.
   [[nodiscard]] std::vector<double> agreements() const;
 
-  // The user's line for a tensor on several ranks and its placement, if it is possible for as many ranks; without a line, the
-  // placement that the writer states.
-  struct Stated {
-    const StatedPlacement* line = nullptr;
-    std::optional<Placement> placement;
-  };
-  [[nodiscard]] Stated stated_of(Side side, RecordId tensor) const;
+  [[nodiscard]] Stated stated_of(Side side, RecordId tensor) const {
+    return msdump::stated_of(*result[side], side, tensor, rules);
+  }
   // Finds placements with those that are stated, or without them if they do not fit the shapes; problem_of() reports that.
   [[nodiscard]] std::optional<PlacementFit> find_stated(const Sides<LocalTensors*>& locals, PlacementQuery query,
                                                         const Sides<Stated>& stated) const;
-  [[nodiscard]] std::string problem_of(Side side, RecordId tensor, const PlacementFit* fit) const;
+  [[nodiscard]] std::string problem_of(Side side, RecordId tensor, const std::optional<PlacementFit>& fit) const;
 
   // A tensor that one side alone has, the tensor of the other side with its value, and the placements of both.
   struct Twin {
@@ -105,8 +111,25 @@ class ShardedMatch {
 };
 
 // The kind of a call: the type, the step, and true for a call of the backward pass. Calls of one kind may be partners.
-[[nodiscard]] std::tuple<std::string_view, std::optional<int64_t>, bool> kind_of(const SequencedOp& op);
+using OpKind = std::tuple<std::string_view, std::optional<int64_t>, bool>;
+[[nodiscard]] OpKind kind_of(const SequencedOp& op);
 
-[[nodiscard]] std::optional<int64_t> step_of(const DumpIndex& index, const TensorRecord& record);
+// Finds calls that have one name but are different calls on each rank, such as those of experts. Such a call has a weight that
+// differs between the ranks of one side. Each part of it is the weight of another call of the other side. Calls between such
+// calls, and backward calls, are split with them. An error if interrupted or if a tensor cannot be read.
+Result<Sides<ExpertSplits>> find_expert_splits(const ShardedMatch& match);
+
+// Finds partners by values, for operators without one and for pairs by position whose tensors do not fit: the operator of the
+// reference for each of the candidate, or kNoId. A partner is an operator of the same kind nearby whose tensors all fit. Cost:
+// a bounded number of trials for an operator and for a run. An error if interrupted.
+Result<std::vector<SequencedOpId>> partners_by_values(ShardedMatch& match);
+
+// Adds pairs of values that the two sides compute in different calls. Examples are t, matmul and add against linear, or the
+// mean of a masked loss against cross_entropy.
+//
+// Unpaired calls of the two sides are compared if they lie between the same partners, whatever the calls are. Their tensors
+// are paired by values. The loss is the last single number that the forward calls write; it is paired even if it differs.
+// Cost and errors are as above.
+Status pair_value_twins(ShardedMatch& match);
 
 }  // namespace msdump

@@ -12,10 +12,8 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "compare/limits.h"
-#include "compare/match/placement/expert_splits.h"
 #include "compare/match/placement/placement_choices.h"
 #include "compare/match/placement/sharded_match.h"
-#include "compare/match/placement/value_partners.h"
 #include "compare/statistics/statistic_diff.h"
 #include "graph/flow/communication.h"
 
@@ -35,13 +33,13 @@ class GlobalTensors {
   explicit GlobalTensors(ShardedMatch& match) : match_(match) {}
 
   Status run() {
-    match_.result.notes.resize(match_.fits.size());
+    PairedShards& result = match_.result;
+    result.notes.resize(match_.fits.size());
     std::vector<Sides<TensorPieces>> pieces(match_.fits.size());
     match_.context.pool.parallel_for(static_cast<int64_t>(match_.fits.size()), [&](int64_t i) {
       const auto place = static_cast<size_t>(i);
       if (!match_.fits[place] || match_.context.cancel.cancelled()) return;
-      pieces[place] =
-          replicas_of(match_.result.pairing.tensors[place], *match_.fits[place], match_.result.notes[place]);
+      pieces[place] = replicas_of(result.pairing.tensors[place], *match_.fits[place], result.notes[place]);
     });
     MSDUMP_CHECK_OK(match_.context.cancel.check());
     if (has_more_copies_) {
@@ -49,17 +47,18 @@ class GlobalTensors {
           {"different_copies", kFewTried, "of more copies of a tensor that differ, not all were compared"});
     }
     for (size_t i = 0; i < match_.fits.size(); ++i) {
-      const TensorPair& pair = match_.result.pairing.tensors[i];
-      const PlacementFit* const fit = match_.fits[i] ? &*match_.fits[i] : nullptr;
-      std::string& problem = match_.result.notes[i].problem;
-      if (pair.is_paired()) problem = match_.problem_of(Side::kCandidate, pair.a, fit);
-      if (pair.is_paired() && problem.empty()) problem = match_.problem_of(Side::kReference, pair.b, fit);
-      if (fit == nullptr) {
-        if (pair.is_paired() && problem.empty()) find_lost_part(pair, match_.result.notes[i]);
+      const TensorPair& pair = result.pairing.tensors[i];
+      if (!pair.is_paired()) continue;
+      const std::optional<PlacementFit>& fit = match_.fits[i];
+      PlacementNote& note = result.notes[i];
+      for (const Side side : kBothSides) {
+        if (note.problem.empty()) note.problem = match_.problem_of(side, pair[side], fit);
+      }
+      if (!fit) {
+        if (note.problem.empty()) find_lost_part(pair, note);
         continue;
       }
-      PlacementNote& note = match_.result.notes[i];
-      const std::vector<int64_t>&ranks_a = match_.result.a->ranks(pair.a), &ranks_b = match_.result.b->ranks(pair.b);
+      const std::vector<int64_t>&ranks_a = result.a->ranks(pair.a), &ranks_b = result.b->ranks(pair.b);
       note.layout = text_of(fit->a, ranks_a);
       note.reference_layout = text_of(fit->b, ranks_b);
       note.ranks = known_ranks(ranks_a);
@@ -68,7 +67,7 @@ class GlobalTensors {
       note.is_established = fit->is_established;
       note.a = fit->a;
       note.b = fit->b;
-      for (const Side side : kBothSides) match_.result[side]->set_pieces(pair[side], std::move(pieces[i][side]));
+      for (const Side side : kBothSides) result[side]->set_pieces(pair[side], std::move(pieces[i][side]));
     }
     return {};
   }
@@ -105,7 +104,7 @@ class GlobalTensors {
   [[nodiscard]] Sides<TensorPieces> replicas_of(const TensorPair& pair, const PlacementFit& fit, PlacementNote& note) {
     Sides<TensorPieces> pieces = {replica(Side::kCandidate, pair, fit, 0), replica(Side::kReference, pair, fit, 0)};
     for (const Side side : kBothSides) {
-      if (side == Side::kReference && match_.result.b->tensors()[pair.b].name.io != Io::kParameter) break;
+      if (side == Side::kReference && match_.record(side, pair.b).name.io != Io::kParameter) break;
       const std::vector<int64_t> different = different_copies(side, pair[side], fit[side], note);
       if (different.size() < 2) continue;
       Sides<TensorPieces> tried = pieces;
@@ -122,7 +121,7 @@ class GlobalTensors {
   }
 
   [[nodiscard]] double error_of(const TensorPair& pair, const Sides<TensorPieces>& pieces) const {
-    TensorRecord whole = match_.result.a->tensors()[pair.a], other = match_.result.b->tensors()[pair.b];
+    TensorRecord whole = match_.record(Side::kCandidate, pair.a), other = match_.record(Side::kReference, pair.b);
     TensorView view_a, view_b;
     view_a.pieces = &pieces.a;
     view_b.pieces = &pieces.b;
@@ -164,112 +163,95 @@ class GlobalTensors {
   std::atomic<bool> has_more_copies_ = false;
 };
 
-std::vector<double> factors_of(const Placement& placement) {
-  return placement.factor == 1 ? std::vector<double>() : std::vector<double>{placement.factor};
-}
-
 // Pairs the collectives of one side alone. A collective reads the output of another call. Its partner is the value of the
 // other side that goes into it, because the global tensor stays the same.
 class CollectivePartners {
  public:
-  explicit CollectivePartners(ShardedMatch& match) : match_(match) {}
+  CollectivePartners(ShardedMatch& match, Side side)
+      : match_(match), pairing_(match.result.pairing), side_(side), other_(opposite(side)) {}
 
   Status run() {
-    for (const Side side : kBothSides) MSDUMP_CHECK_OK(pair_collectives(side));
-    return {};
-  }
-
- private:
-  Status pair_collectives(Side side) {
-    Pairing& pairing = match_.result.pairing;
     std::map<OperatorId, std::vector<TensorId>> collectives;  // by operator of the pairing: its pairs
     std::set<Shape> shapes;
-    for (TensorId i{0}; i < pairing.tensors.size(); ++i) {
-      TensorPair& pair = pairing.tensors[i];
-      if (pair.is_paired() || pair[side] == kNoId || !is_communication(pairing.op_type(pair.op))) continue;
+    for (TensorId i{0}; i < pairing_.tensors.size(); ++i) {
+      TensorPair& pair = pairing_.tensors[i];
+      if (pair.is_paired() || pair[side_] == kNoId || !is_communication(pairing_.op_type(pair.op))) continue;
       collectives[pair.op].push_back(i);
       pair.alone = Alone::kCommunication;
-      const Shape* const shape = match_.result[side]->tensors()[pair[side]].shape;
+      const Shape* const shape = match_.record(side_, pair[side_]).shape;
       if (shape != nullptr) shapes.insert(*shape);
     }
     if (collectives.empty()) return {};
-    MSDUMP_TRY(const auto sources, sources_by_contents(side, shapes));
-    const Groups groups = groups_of(match_.inputs[side]);
+    MSDUMP_CHECK_OK(find_sources(shapes));
+    find_groups();
     for (const auto& [op, pairs] : collectives) {
-      if (!is_within(side, op, pairs, groups)) continue;
-      MSDUMP_TRY(const std::optional<TensorId> source, source_of(side, op, pairs, sources));
+      if (!is_within(op, tensor_of(pairs.front()))) continue;
+      MSDUMP_TRY(const std::optional<TensorId> source, source_of(op, pairs));
       if (source) {
-        add_partner(side, op, pairs, pairing.tensors[*source][opposite(side)], *match_.fits[*source]);
+        add_partner(op, pairs, pairing_.tensors[*source][other_], *match_.fits[*source]);
       } else {
-        find_partner(side, op, pairs);
+        find_partner(op, pairs);
       }
     }
     return {};
   }
 
-  // The ranks of the group of each call, by call, rank and step.
-  using Groups = std::map<std::tuple<std::string_view, int64_t, std::optional<int64_t>>, std::set<int64_t>>;
+ private:
+  [[nodiscard]] RecordId tensor_of(TensorId pair) const { return pairing_.tensors[pair][side_]; }
+  [[nodiscard]] bool is_input(TensorId pair) const {
+    return match_.record(side_, tensor_of(pair)).name.io == Io::kInput;
+  }
 
-  static Groups groups_of(const CompareSide& side) {
-    Groups groups;
-    if (side.arguments == nullptr) return groups;
+  void find_groups() {
+    const CompareSide& side = match_.inputs[side_];
+    if (side.arguments == nullptr) return;
     for (const CallArgument& argument : *side.arguments) {
       if (argument.value.kind != CallValue::Kind::kGroup) continue;
       const FolderIdentity& folder = side.index->folders()[side.index->files()[argument.table].folder].identity;
-      std::set<int64_t>& ranks = groups[{argument.op_name, folder.rank.value_or(-1), folder.step}];
+      std::set<int64_t>& ranks = groups_[{argument.op_name, folder.rank.value_or(-1), folder.step}];
       const std::string group = group_of_ranks(argument.value.text, folder.rank);
       for (const std::string_view rank : split(group, ' ')) {
         if (const auto number = parse_i64(rank)) ranks.insert(*number);
       }
     }
-    return groups;
   }
 
   // True unless the group has ranks that run another program, such as the pipeline stages that share a weight. Such a
   // collective reduces more than one global tensor. A send or receive moves less than one.
-  [[nodiscard]] bool is_within(Side side, OperatorId op, const std::vector<TensorId>& pairs,
-                               const Groups& groups) const {
-    const SequencedOp& own = match_.result.pairing.operators_of(side)[match_.result.pairing.operators[op][side]];
-    const RecordId tensor = match_.result.pairing.tensors[pairs.front()][side];
-    const std::vector<int64_t>& ranks = match_.result[side]->ranks(tensor);
+  [[nodiscard]] bool is_within(OperatorId op, RecordId tensor) const {
+    const SequencedOp& own = pairing_.operators_of(side_)[pairing_.operators[op][side_]];
+    const std::vector<int64_t>& ranks = match_.result[side_]->ranks(tensor);
     if (ranks.size() < 2 || sends(own)) return false;
-    const auto step = step_of(*match_.inputs[side].index, match_.result[side]->tensors()[tensor]);
+    const auto step = match_.step_of(side_, tensor);
     return std::all_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
-      const auto group = groups.find({own.name, rank, step});
-      return group == groups.end() || std::all_of(group->second.begin(), group->second.end(), [&](int64_t other) {
-               return std::binary_search(ranks.begin(), ranks.end(), other);
-             });
+      const auto group = groups_.find({own.name, rank, step});
+      return group == groups_.end() ||
+             std::includes(ranks.begin(), ranks.end(), group->second.begin(), group->second.end());
     });
   }
 
-  using Sources = std::map<uint64_t, std::vector<std::pair<OperatorId, TensorId>>>;  // by contents: operator and pair
-
-  // The tensors of these shapes that have a partner with known placements.
-  Result<Sources> sources_by_contents(Side side, const std::set<Shape>& shapes) const {
-    Sources sources;
-    for (TensorId i{0}; i < match_.result.pairing.tensors.size(); ++i) {
-      const TensorPair& pair = match_.result.pairing.tensors[i];
-      if (!pair.is_paired() || !match_.fits[i]) continue;
-      const Shape* const shape = match_.result[side]->tensors()[pair[side]].shape;
+  // Finds the tensors of these shapes that have a partner with known placements.
+  Status find_sources(const std::set<Shape>& shapes) {
+    for (TensorId i{0}; i < pairing_.tensors.size(); ++i) {
+      if (!pairing_.tensors[i].is_paired() || !match_.fits[i]) continue;
+      const Shape* const shape = match_.record(side_, tensor_of(i)).shape;
       if (shape == nullptr || !shapes.contains(*shape)) continue;
-      MSDUMP_TRY(const uint64_t contents, match_.contents_of(side, pair[side]));
-      sources[contents].emplace_back(pair.op, i);
+      MSDUMP_TRY(const uint64_t contents, match_.contents_of(side_, tensor_of(i)));
+      sources_[contents].push_back(i);
     }
-    return sources;
+    return {};
   }
 
   // The last tensor before the collective that equals its first input.
-  Result<std::optional<TensorId>> source_of(Side side, OperatorId op, const std::vector<TensorId>& pairs,
-                                            const Sources& sources) const {
+  Result<std::optional<TensorId>> source_of(OperatorId op, const std::vector<TensorId>& pairs) const {
     for (const TensorId i : pairs) {
-      const RecordId tensor = match_.result.pairing.tensors[i][side];
-      if (match_.result[side]->tensors()[tensor].name.io != Io::kInput) continue;
-      MSDUMP_TRY(const uint64_t contents, match_.contents_of(side, tensor));
-      const auto found = sources.find(contents);
-      if (contents == 0 || found == sources.end()) continue;
+      if (!is_input(i)) continue;
+      MSDUMP_TRY(const uint64_t contents, match_.contents_of(side_, tensor_of(i)));
+      const auto found = sources_.find(contents);
+      if (contents == 0 || found == sources_.end()) continue;
       std::optional<TensorId> last;
-      for (const auto& [of, source] : found->second) {
-        if (of < op) last = source;
+      for (const TensorId source : found->second) {
+        if (pairing_.tensors[source].op < op) last = source;
       }
       if (last) return last;
     }
@@ -277,48 +259,36 @@ class CollectivePartners {
   }
 
   // If the producer of the input has no partner: tries the tensors of the other side, the nearest first.
-  void find_partner(Side side, OperatorId op, const std::vector<TensorId>& pairs) {
-    const Pairing& pairing = match_.result.pairing;
-    const auto reads = [&](TensorId i) {
-      return match_.result[side]->tensors()[pairing.tensors[i][side]].name.io == Io::kInput;
-    };
-    const auto input = std::find_if(pairs.begin(), pairs.end(), reads);
+  void find_partner(OperatorId op, const std::vector<TensorId>& pairs) {
+    const auto input = std::find_if(pairs.begin(), pairs.end(), [&](TensorId i) { return is_input(i); });
     if (input == pairs.end()) return;
-    const RecordId tensor = pairing.tensors[*input][side];
-    const TensorRecord& record = match_.result[side]->tensors()[tensor];
-    LocalTensors own = match_.locals_of(side, tensor);
-    if (!ok(own) || record.shape == nullptr) return;
-    const auto of_step = step_of(*match_.inputs[side].index, record);
+    LocalTensors own = match_.locals_of(side_, tensor_of(*input));
+    if (!ok(own)) return;
     std::vector<TensorId> near;  // pairs, by their distance
-    const auto count = static_cast<uint32_t>(pairing.tensors.size());
+    const auto count = static_cast<uint32_t>(pairing_.tensors.size());
     constexpr auto kNear = static_cast<uint32_t>(kMostFollowed);
     const uint32_t first = *input > kNear ? *input - kNear : 0, end = std::min(count, *input + kNear);
     for (TensorId i(first); i < end; ++i) {
-      const RecordId other = pairing.tensors[i][opposite(side)];
-      if (other == kNoId) continue;
-      const Sides<RecordId> both = sides_from(side, tensor, other);
-      if (match_.may_be_one(both.a, both.b) &&
-          step_of(*match_.inputs[opposite(side)].index, match_.result[opposite(side)]->tensors()[other]) == of_step)
-        near.push_back(i);
+      const auto [a, b] = sides_from(side_, tensor_of(*input), pairing_.tensors[i][other_]);
+      if (a != kNoId && b != kNoId && match_.may_be_one(a, b)) near.push_back(i);
     }
     const auto distance = [&](TensorId i) {
-      const OperatorId at = pairing.tensors[i].op;
+      const OperatorId at = pairing_.tensors[i].op;
       return at > op ? at - op : op - at;
     };
     std::stable_sort(near.begin(), near.end(), [&](TensorId x, TensorId y) { return distance(x) < distance(y); });
     const bool has_more = near.size() > kMostTried, is_far = first > 0 || end < count;
     if (has_more) near.resize(kMostTried);
     for (const TensorId i : near) {
-      const RecordId value = pairing.tensors[i][opposite(side)];
-      LocalTensors other = match_.locals_of(opposite(side), value);
-      const Sides<LocalTensors*> both = sides_from(side, &own, &other);
+      const RecordId value = pairing_.tensors[i][other_];
+      LocalTensors other = match_.locals_of(other_, value);
+      const Sides<LocalTensors*> both = sides_from(side_, &own, &other);
       const auto fit_by = [&](PlacementQuery::Effort effort) {
         return find_placement(*both.a, *both.b, {"", match_.factors, effort, {}}, match_.prior);
       };
       const std::optional<PlacementFit> fit = fit_by(PlacementQuery::Effort::kQuick);
       // A small sample of a tensor that is almost all zeros is near many others.
-      if (is_like(fit) && is_like(fit_by(PlacementQuery::Effort::kUsual)))
-        return add_partner(side, op, pairs, value, *fit);
+      if (is_like(fit) && is_like(fit_by(PlacementQuery::Effort::kUsual))) return add_partner(op, pairs, value, *fit);
     }
     if (has_more) match_.leave_out_calls();
     if (is_far) {
@@ -332,53 +302,42 @@ class CollectivePartners {
     return fit && fit->agreement >= kFits && fit->is_informative && fit->error < 1;
   }
 
-  void add_partner(Side side, OperatorId op, const std::vector<TensorId>& pairs, RecordId value,
-                   const PlacementFit& of_input) {
+  void add_partner(OperatorId op, const std::vector<TensorId>& pairs, RecordId value, const PlacementFit& of_input) {
     std::vector<ShardedMatch::Twin> twins;
     for (const TensorId i : pairs) {
-      const RecordId tensor = match_.result.pairing.tensors[i][side];
-      const bool input = match_.result[side]->tensors()[tensor].name.io == Io::kInput;
-      std::optional<PlacementFit> fit = input ? of_input : collective_fit(side, tensor, value, of_input);
+      std::optional<PlacementFit> fit = is_input(i) ? of_input : collective_fit(tensor_of(i), value, of_input);
       if (!fit) return;
       twins.push_back({i, value, *std::move(fit)});
     }
-    match_.add_partner(side, op, twins);
+    match_.add_partner(side_, op, twins);
   }
 
   // The placement of an output. If its values do not show it, that of the input with replicas in place of what was reduced.
-  [[nodiscard]] std::optional<PlacementFit> collective_fit(Side side, RecordId tensor, RecordId value,
+  [[nodiscard]] std::optional<PlacementFit> collective_fit(RecordId tensor, RecordId value,
                                                            const PlacementFit& input) const {
-    LocalTensors own = match_.locals_of(side, tensor), other = match_.locals_of(opposite(side), value);
-    const PlacementQuery query{"", {factors_of(input.a), factors_of(input.b)}, PlacementQuery::Effort::kUsual, {}};
-    const ShardedMatch::Stated stated = match_.stated_of(side, tensor);
+    LocalTensors own = match_.locals_of(side_, tensor), other = match_.locals_of(other_, value);
+    const PlacementQuery query{"", {{input.a.factor}, {input.b.factor}}, PlacementQuery::Effort::kUsual, {}};
+    const Stated stated = match_.stated_of(side_, tensor);
     std::optional<PlacementFit> found =
-        match_.find_stated(sides_from(side, &own, &other), query, sides_from(side, stated, {}));
-    if (found && (found->agreement >= kFits || stated.placement == (*found)[side])) return found;
+        match_.find_stated(sides_from(side_, &own, &other), query, sides_from(side_, stated, {}));
+    if (found && (found->agreement >= kFits || stated.placement == (*found)[side_])) return found;
     // The elements of a list of outputs are parts of different ranks.
-    if (result_is_list(side, tensor)) return std::nullopt;
+    if (match_.record(side_, tensor).name.slot.find('.') != std::string_view::npos) return std::nullopt;
     PlacementFit meant = input;
-    meant[side] = meant[side].after_reduction();
+    meant[side_] = meant[side_].after_reduction();
     meant.confidence /= 2;
     meant.is_established = true;
-    if (ok(own) && fits_shapes(meant[side], shapes_of(own), meant.global)) return meant;
+    if (ok(own) && fits_shapes(meant[side_], shapes_of(own), meant.global)) return meant;
     return found;
   }
 
-  [[nodiscard]] bool result_is_list(Side side, RecordId tensor) const {
-    return match_.result[side]->tensors()[tensor].name.slot.find('.') != std::string_view::npos;
-  }
-
   ShardedMatch& match_;
+  Pairing& pairing_;
+  const Side side_, other_;
+  std::map<uint64_t, std::vector<TensorId>> sources_;  // by contents
+  // The ranks of the group of each call, by call, rank and step.
+  std::map<std::tuple<std::string_view, int64_t, std::optional<int64_t>>, std::set<int64_t>> groups_;
 };
-
-// The similarity of the networks by their pairs alone, because shards have other shapes.
-Likeness likeness_of_shards(const Pairing& pairing) {
-  const bool any = std::any_of(pairing.tensors.begin(), pairing.tensors.end(),
-                               [](const TensorPair& pair) { return pair.is_paired(); });
-  Likeness likeness;
-  if (!any) likeness.comparable = std::min(pairing.a.size(), pairing.b.size());
-  return likeness;
-}
 
 }  // namespace
 
@@ -413,8 +372,12 @@ Result<PairedShards> pair_sharded(const ShardedInput& a, const ShardedInput& b, 
   }
   result.pairing.is_sharded = true;
   if (map == nullptr) MSDUMP_CHECK_OK(pair_value_twins(match));
-  MSDUMP_CHECK_OK(CollectivePartners(match).run());
-  result.pairing.likeness = likeness_of_shards(result.pairing);
+  for (const Side side : kBothSides) MSDUMP_CHECK_OK(CollectivePartners(match, side).run());
+  // Shards have other shapes, so the pairs alone show whether the networks are alike.
+  result.pairing.likeness = {};
+  if (std::none_of(result.pairing.tensors.begin(), result.pairing.tensors.end(),
+                   [](const TensorPair& pair) { return pair.is_paired(); }))
+    result.pairing.likeness.comparable = std::min(result.pairing.a.size(), result.pairing.b.size());
   MSDUMP_CHECK_OK(GlobalTensors(match).run());
   result.pairing.limits.merge(match.limits);
   result.pairing.limits.merge(match.limits_of_placements());

@@ -11,6 +11,7 @@
 #include "msprobe/names.h"
 
 namespace msdump {
+
 Result<LocalContents::Digests> LocalContents::of(std::span<const TensorRecord* const> records,
                                                  const CancelToken& cancel) {
   std::vector<Piece> pieces;
@@ -63,8 +64,8 @@ uint64_t contents_number(uint32_t ranks, std::span<const uint64_t> digests) {
 
 namespace {
 
-// The share that two ranks of one program have in common: one may have calls that the others lack, such as logging.
-constexpr double kOneProgram = 0.9;
+// True for the share that two ranks of one program have in common: one may have calls that the others lack, such as logging.
+bool is_most(size_t part, size_t all) { return 10 * part >= 9 * all; }
 
 // -1 if the dump has no ranks.
 int64_t rank_of(const SequencedOp& op) { return op.rank.value_or(-1); }
@@ -82,17 +83,17 @@ bool is_one_program(const std::set<CallKey>& a, const std::set<CallKey>& b) {
   size_t common = 0;
   for (const CallKey& key : a) common += b.count(key);
   const size_t all = a.size() + b.size() - common;
-  return (common > 0 && all == common + 1) || static_cast<double>(common) >= kOneProgram * static_cast<double>(all);
+  return (common > 0 && all == common + 1) || is_most(common, all);
 }
 
 bool is_backward(std::string_view name) { return is_gradient_name(name) || forward_entry_of(name).has_value(); }
+
+using Step = std::optional<int64_t>;
 
 struct RankCalls {
   std::map<CallKey, std::map<SlotKey, const Shape*>> shapes;  // of the tensors of each call; null: unknown
   bool communicates = false;
 };
-
-using Step = std::optional<int64_t>;
 
 std::set<Step> steps_of(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, int64_t rank) {
   std::set<Step> steps;
@@ -110,15 +111,13 @@ RankCalls calls_of(const DumpWithGraph& dump, const std::vector<SequencedOp>& op
   for (const SequencedOp& op : operators) {
     if (rank_of(op) != rank || op.tensors.empty() || (of_step && op.step && op.step != *of_step)) continue;
     calls.communicates = calls.communicates || is_communication(op.type);
-    std::map<SlotKey, const Shape*>& slots = calls.shapes[key_of(op)];
     for (const RecordId index : op.tensors) {
       const TensorRecord& tensor = (*dump.tensors)[index];
       SlotKey key = key_of(dump, tensor);
       if (of_step && std::get<0>(key) != *of_step) continue;
       if (!of_step) std::get<0>(key).reset();
-      slots.try_emplace(key, tensor.shape);
+      calls.shapes[key_of(op)].try_emplace(key, tensor.shape);
     }
-    if (slots.empty()) calls.shapes.erase(key_of(op));
   }
   return calls;
 }
@@ -131,8 +130,7 @@ bool alike_shapes(const std::map<SlotKey, const Shape*>& a, const std::map<SlotK
     if (found == b.end()) continue;
     any = true;
     const Shape* const other = found->second;
-    const bool equal = shape != nullptr && other != nullptr ? *shape == *other : shape == other;
-    if (!equal) return false;
+    if (shape == nullptr || other == nullptr ? shape != other : *shape != *other) return false;
   }
   return any;
 }
@@ -148,21 +146,16 @@ bool cut_alike(const RankCalls& a, const RankCalls& b, bool same_ranks) {
   }
   if (common == 0) return same_ranks;
   const size_t fewer = std::min(a.shapes.size(), b.shapes.size());
-  const bool same_calls = static_cast<double>(common) >= kOneProgram * static_cast<double>(fewer);
-  return a.communicates == b.communicates && (same_calls || !a.communicates) &&
-         static_cast<double>(alike) >= kOneProgram * static_cast<double>(common);
+  return a.communicates == b.communicates && (is_most(common, fewer) || !a.communicates) && is_most(alike, common);
 }
 
 }  // namespace
 
 std::set<int64_t> ranks_of(const DumpWithGraph& dump) {
   std::set<int64_t> ranks;
-  const int64_t* last = nullptr;
   for (const TensorRecord& tensor : *dump.tensors) {
     const auto& rank = dump.index->folders()[dump.index->files()[tensor.file].folder].identity.rank;
-    if (!rank || (last != nullptr && *last == *rank)) continue;
-    ranks.insert(*rank);
-    last = &*rank;
+    if (rank) ranks.insert(*rank);
   }
   return ranks;
 }
@@ -170,15 +163,15 @@ std::set<int64_t> ranks_of(const DumpWithGraph& dump) {
 bool sharding_differs(const DumpWithGraph& a, const DumpWithGraph& b) {
   const std::set<int64_t> in_a = ranks_of(a), in_b = ranks_of(b);
   if (in_a.size() <= 1 && in_b.size() <= 1) return false;
-  std::vector<int64_t> common;
-  std::set_intersection(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(common));
-  if (common.empty()) return true;
+  const auto first = std::find_if(in_a.begin(), in_a.end(), [&](int64_t rank) { return in_b.contains(rank); });
+  if (first == in_a.end()) return true;
   const std::vector<SequencedOp> of_a = operators_of(a), of_b = operators_of(b);
-  const int64_t rank = common.front();
-  const std::set<Step> steps_a = steps_of(a, of_a, rank), steps_b = steps_of(b, of_b, rank);
-  const auto first =
-      std::find_if(steps_a.begin(), steps_a.end(), [&](const Step& step) { return steps_b.count(step) > 0; });
-  const std::optional<Step> step = first == steps_a.end() ? std::nullopt : std::optional<Step>(*first);
+  const int64_t rank = *first;
+  std::optional<Step> step;  // the first that both have
+  const std::set<Step> steps_b = steps_of(b, of_b, rank);
+  for (const Step& of_rank : steps_of(a, of_a, rank)) {
+    if (!step && steps_b.contains(of_rank)) step = of_rank;
+  }
   return !cut_alike(calls_of(a, of_a, rank, step), calls_of(b, of_b, rank, step), in_a == in_b);
 }
 
@@ -186,12 +179,6 @@ bool sends(const SequencedOp& op) {
   return is_communication(op.type) &&
          (op.type.find("send") != std::string_view::npos || op.type.find("recv") != std::string_view::npos);
 }
-
-ShardedSide::ShardedSide(const DumpWithGraph& dump)
-    : ShardedSide(dump, {}, std::make_shared<LocalContents>(*dump.index)) {}
-
-ShardedSide::ShardedSide(const ShardedSide& whole, const ExpertSplits& splits)
-    : ShardedSide(whole.dump_, splits, whole.contents_) {}
 
 ShardedSide::ShardedSide(const DumpWithGraph& dump, const ExpertSplits& splits, std::shared_ptr<LocalContents> contents)
     : dump_(dump), contents_(std::move(contents)) {
@@ -202,36 +189,33 @@ ShardedSide::ShardedSide(const DumpWithGraph& dump, const ExpertSplits& splits, 
 }
 
 void ShardedSide::find_programs(const std::vector<SequencedOp>& all) {
-  struct Program {
-    std::set<CallKey> calls;
+  struct Calls {
+    std::set<CallKey> keys;
     bool sends = false;
-    std::vector<int64_t> ranks;
   };
   std::map<int64_t, std::vector<SequencedOpId>> by_rank;
   for (SequencedOpId i{0}; i < all.size(); ++i) {
     if (!all[i].tensors.empty()) by_rank[rank_of(all[i])].push_back(i);
   }
-  std::vector<Program> programs;
+  std::vector<Calls> programs;
   for (const auto& [rank, operators] : by_rank) {
-    Program own;
+    Calls own;
     for (const SequencedOpId op : operators) {
-      own.calls.insert(key_of(all[op]));
+      own.keys.insert(key_of(all[op]));
       own.sends = own.sends || sends(all[op]);
     }
-    const auto same = std::find_if(programs.begin(), programs.end(), [&](const Program& other) {
-      return own.sends || other.sends ? own.calls == other.calls : is_one_program(own.calls, other.calls);
+    const auto same = std::find_if(programs.begin(), programs.end(), [&](const Calls& other) {
+      return own.sends || other.sends ? own.keys == other.keys : is_one_program(own.keys, other.keys);
     });
+    const auto program = static_cast<size_t>(same - programs.begin());
     if (same == programs.end()) {
-      own.ranks = {rank};
       programs.push_back(std::move(own));
-      of_program_.push_back(operators);
-    } else {
-      same->ranks.push_back(rank);
-      std::vector<SequencedOpId>& of = of_program_[static_cast<size_t>(same - programs.begin())];
-      of.insert(of.end(), operators.begin(), operators.end());
+      programs_.emplace_back();
+      of_program_.emplace_back();
     }
+    programs_[program].push_back(rank);
+    of_program_[program].insert(of_program_[program].end(), operators.begin(), operators.end());
   }
-  for (Program& program : programs) programs_.push_back(std::move(program.ranks));
 }
 
 uint32_t ShardedSide::rank_set(std::vector<int64_t> ranks) {
@@ -243,30 +227,24 @@ uint32_t ShardedSide::rank_set(std::vector<int64_t> ranks) {
 
 void ShardedSide::add_program(uint32_t program, const std::vector<SequencedOp>& all, const ExpertSplits& splits) {
   const uint32_t all_ranks = rank_set(programs_[program]);
-  const auto part_of = [&](const SequencedOp& op) -> std::optional<uint32_t> {
+  const auto part_of = [&](const SequencedOp& op, int64_t rank) -> std::optional<uint32_t> {
     if (splits.empty()) return std::nullopt;
-    const auto found = splits.find({op.name, op.step, rank_of(op)});
+    const auto found = splits.find({op.name, op.step, rank});
     return found == splits.end() ? std::nullopt : std::optional(found->second);
-  };
-  const auto ranks_of_part = [&](const SequencedOp& op, uint32_t part) {
-    std::vector<int64_t> ranks;
-    for (const int64_t rank : programs_[program]) {
-      const auto found = splits.find({op.name, op.step, rank});
-      if (found != splits.end() && found->second == part) ranks.push_back(rank);
-    }
-    return ranks;
   };
   std::map<std::pair<CallKey, std::optional<uint32_t>>, uint32_t> places;  // in operators_
   std::map<std::pair<uint32_t, SlotKey>, uint32_t> slots;
   for (const uint32_t index : of_program_[program]) {
     const SequencedOp& own = all[index];
-    const std::optional<uint32_t> part = part_of(own);
+    const std::optional<uint32_t> part = part_of(own, rank_of(own));
     const auto [found, is_new] = places.try_emplace({key_of(own), part}, static_cast<uint32_t>(operators_.size()));
     if (is_new) {
       SequencedOp& op = operators_.emplace_back(own);
       op.rank = {};
       op.tensors.clear();
-      origins_.push_back({program, part ? rank_set(ranks_of_part(own, *part)) : all_ranks, part});
+      std::vector<int64_t> of_part = programs_[program];
+      if (part) std::erase_if(of_part, [&](int64_t rank) { return part_of(own, rank) != part; });
+      origins_.push_back({program, part ? rank_set(std::move(of_part)) : all_ranks, part});
     }
     const std::vector<int64_t>& ranks = rank_sets_[origins_[found->second].ranks];
     const auto place = static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank_of(own)) - ranks.begin());
@@ -323,18 +301,14 @@ void ShardedSide::order_operators() {
   std::vector<SequencedOp> sorted;
   std::vector<Origin> origins;
   for (const SequencedOpId op : order) {
+    for (const RecordId tensor : operators_[op].tensors) {
+      if (tensors_[tensor].order != kNoOrder) tensors_[tensor].order = static_cast<uint32_t>(sorted.size());
+    }
     sorted.push_back(std::move(operators_[op]));
     origins.push_back(origins_[op]);
   }
   operators_ = std::move(sorted);
   origins_ = std::move(origins);
-  uint32_t place = 0;
-  for (const SequencedOp& op : operators_) {
-    for (const RecordId tensor : op.tensors) {
-      if (tensors_[tensor].order != kNoOrder) tensors_[tensor].order = place;
-    }
-    ++place;
-  }
 }
 
 DumpWithGraph ShardedSide::side() const {

@@ -81,9 +81,11 @@ using ExpertSplits = std::map<std::tuple<std::string, std::optional<int64_t>, in
 class ShardedSide {
  public:
   // `dump` is copied, but what it points to must outlive this.
-  explicit ShardedSide(const DumpWithGraph& dump);
+  explicit ShardedSide(const DumpWithGraph& dump)
+      : ShardedSide(dump, {}, std::make_shared<LocalContents>(*dump.index)) {}
   // The same side with other calls split. Keeps the digests that `whole` has read.
-  ShardedSide(const ShardedSide& whole, const ExpertSplits& splits);
+  ShardedSide(const ShardedSide& whole, const ExpertSplits& splits)
+      : ShardedSide(whole.dump_, splits, whole.contents_) {}
   ShardedSide(const ShardedSide&) = delete;
   ShardedSide& operator=(const ShardedSide&) = delete;
 
@@ -113,7 +115,6 @@ class ShardedSide {
   void remove_added();
 
  private:
-  using Number = std::optional<int64_t>;
   ShardedSide(const DumpWithGraph& dump, const ExpertSplits& splits, std::shared_ptr<LocalContents> contents);
   void find_programs(const std::vector<SequencedOp>& all);
   void add_program(uint32_t program, const std::vector<SequencedOp>& all, const ExpertSplits& splits);

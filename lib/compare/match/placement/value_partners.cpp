@@ -1,12 +1,11 @@
-#include "compare/match/placement/value_partners.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
 
+#include "base/containers.h"
 #include "compare/limits.h"
-#include "compare/match/placement/placement_samples.h"
+#include "compare/match/placement/sharded_match.h"
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
 
@@ -15,29 +14,28 @@ namespace {
 
 class ValuePartners {
  public:
-  explicit ValuePartners(ShardedMatch& match) : match_(match) {}
+  explicit ValuePartners(ShardedMatch& match) : match_(match), pairing_(match.result.pairing) {}
 
   Result<std::vector<SequencedOpId>> run() {
     match_.allow_all_factors();  // those that were kept for wrong partners prove nothing
-    const Pairing& pairing = match_.result.pairing;
-    partners_.assign(pairing.a.size(), kNoId);
-    owner_.assign(pairing.b.size(), kNoId);
-    fits_.assign(pairing.a.size(), false);
-    std::map<Kind, Choice> open;
+    partners_.assign(pairing_.a.size(), kNoId);
+    owner_.assign(pairing_.b.size(), kNoId);
+    fits_.assign(pairing_.a.size(), false);
+    std::map<OpKind, Choice> open;
     std::vector<SequencedOpId> open_a;
     const std::vector<double> agreements = match_.agreements();
     for (size_t i = 0; i < agreements.size(); ++i) {
-      const OpPair& pair = pairing.operators[i];
+      const OpPair& pair = pairing_.operators[i];
       if (pair.is_paired()) take(pair.a, pair.b);
       if (agreements[i] >= kUnclear) fits_[pair.a] = true;
       if (agreements[i] >= kFits) continue;
       if (pair.a != kNoId) open_a.push_back(pair.a);
-      if (pair.b != kNoId) open[kind_of(pairing.b[pair.b])].operators.push_back(pair.b);
+      if (pair.b != kNoId) open[kind_of(pairing_.b[pair.b])].operators.push_back(pair.b);
     }
-    certain_.assign(pairing.b.size(), false);
+    certain_.assign(pairing_.b.size(), false);
     for (const SequencedOpId a : open_a) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
-      const auto found = open.find(kind_of(pairing.a[a]));
+      const auto found = open.find(kind_of(pairing_.a[a]));
       if (found != open.end()) MSDUMP_CHECK_OK(find_partner(a, found->second));
     }
     part_crossing(open_a);
@@ -48,7 +46,6 @@ class ValuePartners {
   }
 
  private:
-  using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool>;  // kind_of()
   struct Choice {
     std::vector<SequencedOpId> operators;  // of b, of one kind
     size_t begin = 0;                      // begin of the search: partners mostly come in order
@@ -102,7 +99,7 @@ class ValuePartners {
     for (const SequencedOpId a : open) {
       if (partners_[a] == kNoId || is_known(a) || before[a] == kNoId || after[a] == kNoId) continue;
       const bool crosses = before[a] < after[a] && (partners_[a] < before[a] || partners_[a] > after[a]);
-      if (crosses && agreement_of(a) == Agreement::kNone) take_away(a);
+      if (crosses && agreement_of(a) == Agreement::kNone) partners_[a] = kNoId;
     }
   }
 
@@ -119,7 +116,7 @@ class ValuePartners {
     SequencedOpId last;
     for (uint32_t i = 0; i < count; ++i) {
       const SequencedOpId a(after ? count - 1 - i : i);
-      const SequencedOp& op = match_.result.pairing.a[a];
+      const SequencedOp& op = pairing_.a[a];
       const std::pair here(op.step, forward_entry_of(op.name).has_value());
       if (i == 0 || here != pass) last = kNoId;
       pass = here;
@@ -129,18 +126,12 @@ class ValuePartners {
     return nearest;
   }
 
-  void take_away(SequencedOpId a) {
-    owner_[partners_[a]] = kNoId;
-    partners_[a] = kNoId;
-  }
-
   // Separates two calls if no placement gives their tensors one global shape. Also two calls of different types that share
   // no value, if another call nearby has one of the values.
   void part_others() {
-    const Pairing& pairing = match_.result.pairing;
     for (SequencedOpId a{0}; a < partners_.size(); ++a) {
       if (partners_[a] == kNoId) continue;
-      const bool same_type = pairing.a[a].type == pairing.b[partners_[a]].type;
+      const bool same_type = pairing_.a[a].type == pairing_.b[partners_[a]].type;
       if (!shapes_fit(a) || (!same_type && agreement_of(a) == Agreement::kNone && is_elsewhere(a)))
         partners_[a] = kNoId;
     }
@@ -148,20 +139,15 @@ class ValuePartners {
 
   // True if a call near the partner has one of its values.
   [[nodiscard]] bool is_elsewhere(SequencedOpId a) {
-    const Pairing& pairing = match_.result.pairing;
     constexpr uint32_t kNear = kMostTried / 2;
     const SequencedOpId b = partners_[a];
     const uint32_t first = b < kNear ? 0 : b - kNear;
-    const uint32_t end = std::min(static_cast<uint32_t>(pairing.b.size()), b + kNear);
-    for (const RecordId x : pairing.a[a].tensors) {
-      const TensorRecord& one = match_.result.a->tensors()[x];
+    const uint32_t end = std::min(static_cast<uint32_t>(pairing_.b.size()), b + kNear);
+    for (const RecordId x : pairing_.a[a].tensors) {
       for (uint32_t near = first; near < end; ++near) {
-        for (const RecordId y : pairing.b[near].tensors) {
-          const TensorRecord& other = match_.result.b->tensors()[y];
-          if (one.name.io != other.name.io ||
-              step_of(*match_.inputs.a.index, one) != step_of(*match_.inputs.b.index, other))
-            continue;
-          if (!match_.may_be_one(x, y) || !match_.may_try(trials_)) continue;
+        for (const RecordId y : pairing_.b[near].tensors) {
+          const bool same_io = match_.record(Side::kCandidate, x).name.io == match_.record(Side::kReference, y).name.io;
+          if (!same_io || !match_.may_be_one(x, y) || !match_.may_try(trials_)) continue;
           if (const Fit& fit = fit_of(x, y); fit.agrees && fit.is_informative) return true;
         }
       }
@@ -169,11 +155,19 @@ class ValuePartners {
     return false;
   }
 
+  // True if no rank has an element of the tensor.
+  [[nodiscard]] bool is_empty(Side side, RecordId tensor) const {
+    const std::vector<const TensorRecord*>& records = match_.result[side]->members(tensor).records;
+    return std::all_of(records.begin(), records.end(), [](const TensorRecord* record) {
+      return record != nullptr && record->shape != nullptr && element_count(*record->shape) == 0;
+    });
+  }
+
   [[nodiscard]] bool shapes_fit(SequencedOpId a) {
     const auto common = in_common(a, partners_[a]);
     return std::all_of(common.begin(), common.end(), [&](const auto& both) {
       const auto& [x, y] = both;
-      if (match_.is_empty(Side::kCandidate, x) != match_.is_empty(Side::kReference, y)) return false;
+      if (is_empty(Side::kCandidate, x) != is_empty(Side::kReference, y)) return false;
       return fit_of(x, y).possible || !ok(match_.locals_of(Side::kCandidate, x)) ||
              !ok(match_.locals_of(Side::kReference, y));
     });
@@ -185,21 +179,17 @@ class ValuePartners {
     std::optional<int64_t> step;
     for (SequencedOpId a(partners_.size()); a-- > 0;) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
-      const SequencedOp& op = match_.result.pairing.a[a];
+      const SequencedOp& op = pairing_.a[a];
       if (op.step != step) {
         step = op.step;
         fitting = 0;
       }
       if (partners_[a] == kNoId) continue;
-      switch (agreement_of(a)) {
-        case Agreement::kAll: ++fitting; break;
-        case Agreement::kSome: fitting = 0; break;
-        case Agreement::kNone:
-          if (fitting >= kFewTried) {
-            partners_[a] = kNoId;
-          } else {
-            fitting = 0;
-          }
+      const Agreement agreement = agreement_of(a);
+      if (agreement == Agreement::kNone && fitting >= kFewTried) {
+        partners_[a] = kNoId;
+      } else {
+        fitting = agreement == Agreement::kAll ? fitting + 1 : 0;
       }
     }
     return {};
@@ -221,12 +211,11 @@ class ValuePartners {
 
   // Pairs the rest by kind, in order, between the same partners.
   void pair_between() {
-    const Pairing& pairing = match_.result.pairing;
-    std::vector<bool> taken(pairing.b.size(), false);
+    std::vector<bool> taken(pairing_.b.size(), false);
     for (const SequencedOpId b : partners_) {
       if (b != kNoId) taken[b] = true;
     }
-    std::vector<SequencedOpId> next(partners_.size() + 1, SequencedOpId(pairing.b.size()));
+    std::vector<SequencedOpId> next(partners_.size() + 1, SequencedOpId(pairing_.b.size()));
     for (size_t a = partners_.size(); a-- > 0;) next[a] = partners_[a] == kNoId ? next[a + 1] : partners_[a];
     uint32_t before = 0;
     for (SequencedOpId a{0}; a < partners_.size(); ++a) {
@@ -236,7 +225,7 @@ class ValuePartners {
       }
       const auto end = static_cast<uint32_t>(std::min<uint64_t>(next[a + 1], before + uint64_t{kMostTried}));
       for (SequencedOpId b(before); b < end; ++b) {
-        if (taken[b] || kind_of(pairing.a[a]) != kind_of(pairing.b[b])) continue;
+        if (taken[b] || kind_of(pairing_.a[a]) != kind_of(pairing_.b[b])) continue;
         partners_[a] = b;
         taken[b] = true;
         before = b + 1;
@@ -260,7 +249,7 @@ class ValuePartners {
         if (!fit.agrees) return weight || weights == 0 ? Match::kNone : Match::kWeights;
         tells = tells || fit.is_informative;
         if (weight && fit.is_informative) ++weights;
-        if (match_.result.a->tensors()[x].name.io == Io::kOutput) ++outputs;
+        if (match_.record(Side::kCandidate, x).name.io == Io::kOutput) ++outputs;
       }
     }
     if (tells && outputs > 0) return Match::kAll;
@@ -269,13 +258,13 @@ class ValuePartners {
 
   // True for an input after the first that no earlier call of its step wrote. An undumped call may have written the first.
   Result<bool> is_weight(SequencedOpId op, RecordId tensor) {
-    const TensorRecord& record = match_.result.a->tensors()[tensor];
+    const TensorRecord& record = match_.record(Side::kCandidate, tensor);
     if (record.name.io != Io::kInput || record.name.slot == "0" || record.shape == nullptr) return false;
     const auto [known, is_new] = weights_.try_emplace(tensor, false);
     if (!is_new) return known->second;
     MSDUMP_TRY(const uint64_t contents, match_.contents_of(Side::kCandidate, tensor));
     if (contents == 0) return false;
-    MSDUMP_TRY(const Written* const written, written_in(step_of(*match_.inputs.a.index, record), *record.shape));
+    MSDUMP_TRY(const Written* const written, written_in(match_.step_of(Side::kCandidate, tensor), *record.shape));
     const auto writer = written->find(contents);
     return known->second = writer == written->end() || writer->second >= op;
   }
@@ -285,36 +274,29 @@ class ValuePartners {
   // The outputs of one step and shape.
   Result<const Written*> written_in(std::optional<int64_t> step, const Shape& shape) {
     const auto [known, is_new] = written_.try_emplace({step, shape});
-    if (!is_new) return &known->second;
-    if (outputs_.empty()) list_outputs();
-    for (const auto& [op, tensor] : outputs_[{step, shape}]) {
-      MSDUMP_TRY(const uint64_t contents, match_.contents_of(Side::kCandidate, tensor));
-      if (contents != 0) known->second.try_emplace(contents, op);
+    const std::vector<SequencedOp>& operators = pairing_.a;
+    for (SequencedOpId op{0}; is_new && op < operators.size(); ++op) {
+      for (const RecordId tensor : operators[op].tensors) {
+        const TensorRecord& record = match_.record(Side::kCandidate, tensor);
+        if (record.name.io != Io::kOutput || record.shape == nullptr || *record.shape != shape) continue;
+        if (match_.step_of(Side::kCandidate, tensor) != step) continue;
+        MSDUMP_TRY(const uint64_t contents, match_.contents_of(Side::kCandidate, tensor));
+        if (contents != 0) known->second.try_emplace(contents, op);
+      }
     }
     return &known->second;
   }
 
-  void list_outputs() {
-    const std::vector<SequencedOp>& operators = match_.result.pairing.a;
-    for (SequencedOpId op{0}; op < operators.size(); ++op) {
-      for (const RecordId tensor : operators[op].tensors) {
-        const TensorRecord& record = match_.result.a->tensors()[tensor];
-        if (record.name.io == Io::kOutput && record.shape != nullptr)
-          outputs_[{step_of(*match_.inputs.a.index, record), *record.shape}].emplace_back(op, tensor);
-      }
-    }
-  }
-
   // The pairs of tensors of two operators in the same slot.
   [[nodiscard]] std::vector<std::pair<RecordId, RecordId>> in_common(SequencedOpId a, SequencedOpId b) const {
-    const auto same_slot = [&](const TensorRecord& one, const TensorRecord& other) {
-      return one.name.io == other.name.io && one.name.slot == other.name.slot && one.occurrence == other.occurrence &&
-             step_of(*match_.inputs.a.index, one) == step_of(*match_.inputs.b.index, other);
+    const auto slot_of = [&](Side side, RecordId tensor) {
+      const TensorRecord& record = match_.record(side, tensor);
+      return std::tuple(record.name.io, record.name.slot, record.occurrence, match_.step_of(side, tensor));
     };
     std::vector<std::pair<RecordId, RecordId>> common;
-    for (const RecordId x : match_.result.pairing.a[a].tensors) {
-      for (const RecordId y : match_.result.pairing.b[b].tensors) {
-        if (same_slot(match_.result.a->tensors()[x], match_.result.b->tensors()[y])) common.emplace_back(x, y);
+    for (const RecordId x : pairing_.a[a].tensors) {
+      for (const RecordId y : pairing_.b[b].tensors) {
+        if (slot_of(Side::kCandidate, x) == slot_of(Side::kReference, y)) common.emplace_back(x, y);
       }
     }
     return common;
@@ -334,14 +316,13 @@ class ValuePartners {
   }
 
   ShardedMatch& match_;
+  const Pairing& pairing_;
   std::vector<SequencedOpId> partners_, owner_;         // by operator of a, of b
   std::vector<bool> fits_;                              // by operator of a: its first partner fits
   std::vector<bool> certain_;                           // by operator of b
   std::map<std::pair<RecordId, RecordId>, Fit> known_;  // by tensors of a and b
   std::map<RecordId, bool> weights_;                    // by tensor of a
-  using StepAndShape = std::pair<std::optional<int64_t>, Shape>;
-  std::map<StepAndShape, Written> written_;
-  std::map<StepAndShape, std::vector<std::pair<SequencedOpId, RecordId>>> outputs_;  // of the operators of a
+  std::map<std::pair<std::optional<int64_t>, Shape>, Written> written_;
   size_t trials_ = 0;
 };
 
@@ -351,29 +332,20 @@ Result<std::vector<SequencedOpId>> partners_by_values(ShardedMatch& match) { ret
 
 namespace {
 
-// The value of a tensor of one element; 0 for other tensors.
-double single_number(LocalTensors& pieces) {
-  if (element_count(shapes_of(pieces).front()) != 1) return 0;
-  if (LocalValues* const values = std::get_if<LocalValues>(&pieces)) return values->at(0, 0);
-  const auto& max = std::get<LocalStatistics>(pieces).values().front().number(Extremum::kMax);
-  return max ? max->value : 0;
-}
-
 class ValueTwins {
  public:
-  explicit ValueTwins(ShardedMatch& match) : match_(match), taken_(match.result.pairing.tensors.size(), false) {
-    const std::vector<TensorPair>& tensors = match.result.pairing.tensors;
-    begins_.assign(match.result.pairing.operators.size() + 1, TensorId(0));
-    for (const TensorPair& pair : tensors) ++begins_[pair.op + 1];
-    for (size_t op = 1; op < begins_.size(); ++op) begins_[op] = TensorId(begins_[op] + begins_[op - 1]);
+  explicit ValueTwins(ShardedMatch& match)
+      : match_(match), pairing_(match.result.pairing), taken_(pairing_.tensors.size(), false) {
+    of_operator_ = EdgeLists<TensorId>(pairing_.operators.size(), [&](const auto& visit) {
+      for (TensorId i{0}; i < taken_.size(); ++i) visit(pairing_.tensors[i].op, i);
+    });
   }
 
   Status run() {
     std::vector<OperatorId> own, others;
-    const auto count = static_cast<uint32_t>(match_.result.pairing.operators.size());
-    for (OperatorId op{0}; op < count; ++op) {
-      const OpPair& pair = match_.result.pairing.operators[op];
-      if (is_communication(match_.result.pairing.op_type(op))) continue;  // paired in sharded_pairing.cpp
+    for (OperatorId op{0}; op < pairing_.operators.size(); ++op) {
+      const OpPair& pair = pairing_.operators[op];
+      if (is_communication(pairing_.op_type(op))) continue;  // paired in sharded_pairing.cpp
       if (pair.a == kNoId) {
         others.push_back(op);
       } else if (pair.b == kNoId) {
@@ -390,23 +362,21 @@ class ValueTwins {
  private:
   Status pair_between(const std::vector<OperatorId>& own, const std::vector<OperatorId>& others) {
     if (own.empty() || others.empty()) return {};
-    const auto [loss, loss_there] = losses_of(own, others);
+    const TensorId loss = last_number(Side::kCandidate, own), loss_there = last_number(Side::kReference, others);
     size_t begin = 0;  // values that are computed earlier have earlier partners
     for (const OperatorId op : own) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
       const size_t end = std::min(others.size(), begin + kMostTried);
       std::vector<ShardedMatch::Twin> twins;
-      for (TensorId i = begins_[op]; i < begins_[op + 1]; ++i) {
-        for (size_t place = begin; place < end; ++place) {
-          auto twin = twin_in(i, others[place]);
-          if (!twin) continue;
-          if (output(i)) begin = place;
-          twins.push_back(*std::move(twin));
-          break;
+      for (const TensorId i : of_operator_.of(op)) {
+        std::optional<ShardedMatch::Twin> twin;
+        for (size_t place = begin; place < end && !twin; ++place) {
+          twin = twin_in(i, others[place]);
+          const bool is_output = match_.record(Side::kCandidate, pairing_.tensors[i].a).name.io == Io::kOutput;
+          if (twin && is_output) begin = place;
         }
-        const bool is_loss = i == loss && (twins.empty() || twins.back().pair != i) && !taken_[loss_there];
-        if (!is_loss) continue;
-        if (auto twin = twin_of(i, loss_there, false)) twins.push_back(*std::move(twin));
+        if (!twin && i == loss && loss_there != kNoId) twin = twin_of(i, loss_there, false);
+        if (twin) twins.push_back(*std::move(twin));
       }
       if (twins.empty() && end < others.size()) match_.leave_out_calls();
       if (!twins.empty()) match_.add_partner(Side::kCandidate, op, twins);
@@ -414,29 +384,19 @@ class ValueTwins {
     return {};
   }
 
-  // The last single number that a forward call of each side writes, the loss. kNoId if there is none.
-  [[nodiscard]] std::pair<TensorId, TensorId> losses_of(const std::vector<OperatorId>& own,
-                                                        const std::vector<OperatorId>& others) const {
-    const Pairing& pairing = match_.result.pairing;
-    const auto last_number = [&](Side side, const std::vector<OperatorId>& operators) {
-      for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
-        if (forward_entry_of(pairing.op_name(*op)) || begins_[*op] == begins_[*op + 1]) continue;
-        const TensorId pair(begins_[*op + 1] - 1);
-        const TensorRecord& record = match_.result[side]->tensors()[pairing.tensors[pair][side]];
-        if (record.name.io == Io::kOutput && record.shape != nullptr && element_count(*record.shape) == 1) return pair;
-      }
-      return TensorId();
-    };
-    const TensorId here = last_number(Side::kCandidate, own), there = last_number(Side::kReference, others);
-    return here == kNoId || there == kNoId ? std::pair(TensorId(), TensorId()) : std::pair(here, there);
-  }
-
-  [[nodiscard]] bool output(TensorId i) const {
-    return match_.result.a->tensors()[match_.result.pairing.tensors[i].a].name.io == Io::kOutput;
+  // The last single number that a forward call writes, the loss. kNoId if there is none.
+  [[nodiscard]] TensorId last_number(Side side, const std::vector<OperatorId>& operators) const {
+    for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
+      if (forward_entry_of(pairing_.op_name(*op)) || of_operator_.of(*op).empty()) continue;
+      const TensorId pair = of_operator_.of(*op).back();
+      const TensorRecord& record = match_.record(side, pairing_.tensors[pair][side]);
+      if (record.name.io == Io::kOutput && record.shape != nullptr && element_count(*record.shape) == 1) return pair;
+    }
+    return {};
   }
 
   std::optional<ShardedMatch::Twin> twin_in(TensorId i, OperatorId other) {
-    for (TensorId j = begins_[other]; j < begins_[other + 1]; ++j) {
+    for (const TensorId j : of_operator_.of(other)) {
       if (auto twin = twin_of(i, j, true)) return twin;
     }
     return std::nullopt;
@@ -444,18 +404,15 @@ class ValueTwins {
 
   // Marks the tensor of the reference as taken. With `by_values`, only if it has the values.
   std::optional<ShardedMatch::Twin> twin_of(TensorId i, TensorId j, bool by_values) {
-    std::vector<TensorPair>& tensors = match_.result.pairing.tensors;
-    const RecordId a = tensors[i].a, b = tensors[j].b;
-    const TensorRecord &one = match_.result.a->tensors()[a], &there = match_.result.b->tensors()[b];
-    const bool may_be = !taken_[j] && one.name.io == there.name.io && match_.may_be_one(a, b) &&
-                        step_of(*match_.inputs.a.index, one) == step_of(*match_.inputs.b.index, there);
-    if (!may_be || !match_.may_try(trials_)) return std::nullopt;
+    const RecordId a = pairing_.tensors[i].a, b = pairing_.tensors[j].b;
+    const bool same_io = match_.record(Side::kCandidate, a).name.io == match_.record(Side::kReference, b).name.io;
+    if (taken_[j] || !same_io || !match_.may_be_one(a, b) || !match_.may_try(trials_)) return std::nullopt;
     std::optional<PlacementFit> fit = match_.fit_of({a, b}, PlacementQuery::Effort::kQuick);
     if (!fit) return std::nullopt;
     const bool fits = fit->is_informative ? fit->agreement >= kFits : is_one_number(b, *fit);
     if (by_values && !fits) return std::nullopt;
     taken_[j] = true;
-    tensors[j].alone = Alone::kElsewhere;
+    pairing_.tensors[j].alone = Alone::kElsewhere;
     return ShardedMatch::Twin{i, b, *std::move(fit)};
   }
 
@@ -463,13 +420,17 @@ class ValueTwins {
   [[nodiscard]] bool is_one_number(RecordId b, const PlacementFit& fit) const {
     LocalTensors other = match_.locals_of(Side::kReference, b);
     if (!ok(other) || fit.a.has(PlacementRole::kSum) || fit.b.has(PlacementRole::kSum)) return false;
-    const double magnitude = std::abs(single_number(other));
+    if (element_count(shapes_of(other).front()) != 1) return false;
+    LocalValues* const values = std::get_if<LocalValues>(&other);
+    const double magnitude = std::abs(
+        values != nullptr ? values->at(0, 0) : std::get<LocalStatistics>(other).values().front().value(Extremum::kMax));
     return magnitude != 0 && magnitude != 1 && std::isfinite(magnitude) && fit.error <= kSameNumber;
   }
 
   ShardedMatch& match_;
-  std::vector<bool> taken_;       // by tensor pair: the reference's tensor is paired with another call's
-  std::vector<TensorId> begins_;  // by operator of the pairing: the index of its first tensor pair; and the end
+  Pairing& pairing_;
+  std::vector<bool> taken_;          // by tensor pair: the reference's tensor is paired with another call's
+  EdgeLists<TensorId> of_operator_;  // the tensor pairs of each operator of the pairing
   size_t trials_ = 0;
 };
 
