@@ -41,10 +41,10 @@ struct ReplicasApart {
 };
 
 struct PlacementEvidence {
-  std::vector<bool> known;   // by Pairing::tensors, as the others
-  std::vector<bool> alike;   // known, and nearly all sampled elements agree, or the user stated the placement
-  std::vector<bool> uneven;  // the candidate's replicas differ
-  std::vector<bool> parts;   // each rank of the candidate has a shard
+  std::vector<bool> known;    // by Pairing::tensors, as the others
+  std::vector<bool> alike;    // known, and nearly all sampled elements agree, or the user stated the placement
+  std::vector<bool> uneven;   // the candidate's replicas differ
+  std::vector<bool> parts;    // each rank of the candidate has a shard
   bool both_sharded = false;  // the reference has several ranks, too
   std::vector<uint64_t> contents_a, contents_b;
   std::vector<uint32_t> programs;             // the candidate's, by Pairing::operators; UINT32_MAX if unknown

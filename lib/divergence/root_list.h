@@ -78,7 +78,7 @@ class RootList {
   RunHistory& history_;
   std::vector<Root> roots_;
   std::set<std::pair<std::optional<int64_t>, OperatorId>> reported_;  // rank and operator
-  std::set<ExecutionId> changed_after_;                               // producers after which the input of a root changed
+  std::set<ExecutionId> changed_after_;  // producers after which the input of a root changed
 };
 
 }  // namespace msdump

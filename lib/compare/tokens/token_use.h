@@ -6,7 +6,8 @@
 namespace msdump {
 
 enum class TokenUse : uint8_t {
-  kWhereNeeded,  // if the ids of both sides have other shapes, and at least half of the tokens are the same
+  // If the ids of both sides have other shapes, and at least half of the tokens are the same. Not for two trainings over ranks.
+  kWhereNeeded,
   kAlways,
   kNever
 };

@@ -34,6 +34,15 @@ for half in 0 1; do
   HALF=$half forward mesh/step0/rank$half 6, 0.0000002 0:0 0:1 0:2 0:3 0:4 0:5
   HALF=$half FAULT='+(p>=3?1:0)*0.25' forward mesh/step0/rank$((half + 2)) 8, 0.0000002 2:0 2:1 2:2 1:0 1:1 1:2 1:3 1:4
 done
+# Two trainings: both sides have a backward pass.
+for side in apart packed; do
+  cp -r "$side" "trained_$side"
+  for json in trained_"$side"/step0/rank*/dump.json; do
+    jq '.data["Tensor.mul.0.backward"] = {"input": [{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2],
+        "Max": 1, "Min": 0, "Mean": 0.5, "Norm": 1, "requires_grad": false}], "output": []}' "$json" >with_backward
+    mv with_backward "$json"
+  done
+done
 
 echo '== data parallel'
 show msdump diff good apart
@@ -49,6 +58,10 @@ show msdump diff halved packed
 show msdump diff wrong packed
 echo '== data and tensor parallel'
 show msdump diff mesh packed
+echo '== two trainings are not compared token by token unless that is asked for'
+msdump diff trained_apart trained_packed --json -q | jq -c '.tokens' || true
+msdump diff trained_apart trained_packed --tokens --json -q | jq -c '.tokens | {sequences, tokens}' || true
+msdump diff apart trained_packed --json -q | jq -c '.tokens | {sequences, tokens}' || true
 echo '== nothing tells'
 show msdump diff good uneven --tokens
 show msdump diff good stages --tokens
