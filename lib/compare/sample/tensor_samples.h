@@ -34,7 +34,7 @@ inline constexpr size_t kSamplePoints = 192, kFirstPoints = 32;
 // Reads single elements as doubles. A tensor that can_sample().
 Status read_elements(HostTensor& tensor, std::span<const int64_t> positions, double* into);
 
-// Of one tensor: its sample, and all elements. Empty if it cannot be read or has no order.
+// The sample of a tensor, and all its elements. Empty if the tensor cannot be read, or is none that can_sample().
 [[nodiscard]] std::vector<double> sample_of(const DumpIndex& index, const TensorRecord& record);
 [[nodiscard]] std::vector<double> elements_of(const DumpIndex& index, const TensorRecord& record,
                                               const CancelToken& cancel);

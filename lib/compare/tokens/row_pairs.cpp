@@ -30,8 +30,6 @@
 namespace msdump {
 namespace {
 
-bool is_backward(std::string_view name) { return is_gradient_name(name) || forward_entry_of(name).has_value(); }
-
 bool same_without_ones(const Shape* a, const Shape* b) {
   return a != nullptr && b != nullptr && without_ones(*a) == without_ones(*b);
 }
@@ -44,7 +42,7 @@ class RowPairs {
     for (const Side side : kBothSides) {
       const std::vector<SequencedOp>& all = pairing.operators_of(side);
       has_backward_[side] =
-          std::any_of(all.begin(), all.end(), [](const SequencedOp& op) { return is_backward(op.name); });
+          std::any_of(all.begin(), all.end(), [](const SequencedOp& op) { return is_backward_operator(op.name); });
     }
   }
 
@@ -381,7 +379,7 @@ class RowPairs {
       TensorPair& kept = pairing_.tensors.emplace_back(pair);
       const Side side = pair.present_side();
       const SequencedOpId op = pairing_.operators[pair.op][side];
-      if (pair.alone == Alone::kUnknown && op != kNoId && is_backward(pairing_.operators_of(side)[op].name) &&
+      if (pair.alone == Alone::kUnknown && op != kNoId && is_backward_operator(pairing_.operators_of(side)[op].name) &&
           !has_backward_[opposite(side)])
         kept.alone = Alone::kBackward;
       return {};

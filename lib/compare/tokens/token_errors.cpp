@@ -129,7 +129,7 @@ bool is_router(std::string_view name, const TensorRecord& record) {
          lower.ends_with(".gate");
 }
 
-// One after the other.
+// All rows of the ranges, in their order.
 std::vector<int64_t> common_rows(const std::vector<CommonRows>& rows) {
   std::vector<int64_t> all;
   for (const CommonRows& one : rows) {
@@ -138,7 +138,7 @@ std::vector<int64_t> common_rows(const std::vector<CommonRows>& rows) {
   return all;
 }
 
-// Of other calls than modules' the whole name.
+// The path of a module; the whole name of any other call.
 std::string_view path_of(std::string_view name) { return module_path(name).value_or(name); }
 
 // The place in `rows` of the one that was computed first on the side with more passes, which tells it, by step, pass and row.

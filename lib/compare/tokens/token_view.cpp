@@ -14,7 +14,6 @@
 #include "compare/limits.h"
 #include "compare/match/placement/sharded_side.h"
 #include "msprobe/module_path.h"
-#include "msprobe/names.h"
 
 namespace msdump {
 namespace {
@@ -27,9 +26,8 @@ int64_t tokens_of(const TokenRows& rows) {
 
 // True if a backward pass was dumped: the side trains.
 bool has_gradients(const CompareSide& side) {
-  return std::any_of(side.tensors->begin(), side.tensors->end(), [](const TensorRecord& tensor) {
-    return is_gradient_name(tensor.name.op_name) || forward_entry_of(tensor.name.op_name).has_value();
-  });
+  return std::any_of(side.tensors->begin(), side.tensors->end(),
+                     [](const TensorRecord& tensor) { return is_backward_operator(tensor.name.op_name); });
 }
 
 // ---- names of modules
@@ -216,7 +214,7 @@ Result<std::unique_ptr<TokenView>> view_tokens(const CompareSide& a, const Compa
   const bool asked = use == TokenUse::kAlways;
   const TokenIds ids_a = find_token_ids(a);
   if (ids_a.records.empty() && !asked) return nullptr;
-  // Of two trainings, tensors of ranks are put together (match/placement), whatever rows each rank has.
+  // Two trainings are compared by global tensors (match/placement): their ranks may well read different rows.
   if (!asked && sharding_differs(a, b) && has_gradients(a) && has_gradients(b)) return nullptr;
   const TokenIds ids_b = find_token_ids(b);
   if (!asked && (ids_b.records.empty() || !rows_differ(a, ids_a, b, ids_b))) return nullptr;

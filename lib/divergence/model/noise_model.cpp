@@ -135,8 +135,8 @@ class NoiseEstimate {
   std::vector<uint32_t> sample_of_;  // by output
 };
 
-// Parameters of the first step by their errors.
-struct Entering {
+// The errors of the parameters of the first step.
+struct ParameterErrors {
   std::vector<double> rounded;
   size_t exact = 0;
 
@@ -149,7 +149,7 @@ struct Entering {
 
 // The largest relative error of rounding a value to the coarser storage of the two sides, as parameters show it.
 double find_storage_rounding(const RunView& view) {
-  Entering parameters;
+  ParameterErrors parameters;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     if (view.place(run).step != view.place(ExecutionId(0)).step || view.one_sided(run)) continue;
     for (const RunInput& input : view.run(run).inputs) {

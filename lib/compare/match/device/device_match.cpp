@@ -223,7 +223,7 @@ class DeviceMatcher {
   // ---- Absorbed operators
 
   // Finds host operators, such as a bias or an activation, that the device operator before them includes without naming them.
-  // As values show, the output of the device operator is theirs.
+  // Values show it: the device operator's output is that of the last of them.
   void absorb_consumers() {
     for (const OperatorClaim& claim : claims_) {
       if (!claim.is_last || !claim.is_met() || claim.rewrite != nullptr) continue;

@@ -121,7 +121,7 @@ std::optional<Placement> mindspore_placement(const JsonValue& layout, std::span<
   return all == static_cast<int64_t>(ranks.size()) ? std::optional(placement) : std::nullopt;
 }
 
-// What one parallel axis does.
+// The placement along one parallel axis, as SGLang's dumper writes it.
 struct Modifier {
   std::string_view parallel;
   PlacementDim dim = {};

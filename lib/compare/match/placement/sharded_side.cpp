@@ -86,8 +86,6 @@ bool is_one_program(const std::set<CallKey>& a, const std::set<CallKey>& b) {
   return (common > 0 && all == common + 1) || is_most(common, all);
 }
 
-bool is_backward(std::string_view name) { return is_gradient_name(name) || forward_entry_of(name).has_value(); }
-
 using Step = std::optional<int64_t>;
 
 struct RankCalls {
@@ -173,6 +171,10 @@ bool sharding_differs(const DumpWithGraph& a, const DumpWithGraph& b) {
     if (!step && steps_b.contains(of_rank)) step = of_rank;
   }
   return !cut_alike(calls_of(a, of_a, rank, step), calls_of(b, of_b, rank, step), in_a == in_b);
+}
+
+bool is_backward_operator(std::string_view name) {
+  return is_gradient_name(name) || forward_entry_of(name).has_value();
 }
 
 bool sends(const SequencedOp& op) {
@@ -278,13 +280,14 @@ void ShardedSide::order_operators() {
     first_in_place[i] = places.try_emplace({origins_[i].program, key_of(operators_[i])}, i).first->second;
   std::map<std::pair<uint32_t, std::optional<int64_t>>, SequencedOpId> last_backward;  // by program and step
   for (SequencedOpId i{0}; i < operators_.size(); ++i) {
-    if (is_backward(operators_[i].name)) last_backward[{origins_[i].program, operators_[i].step}] = first_in_place[i];
+    if (is_backward_operator(operators_[i].name))
+      last_backward[{origins_[i].program, operators_[i].step}] = first_in_place[i];
   }
   const auto key = [&](SequencedOpId op) {
     const uint32_t program = origins_[op].program;
     const auto last_of_step = last_backward.find({program, operators_[op].step});
     const bool updates = last_of_step != last_backward.end() && first_in_place[op] > last_of_step->second;
-    const bool backward = programs_.size() > 1 && (updates || is_backward(operators_[op].name));
+    const bool backward = programs_.size() > 1 && (updates || is_backward_operator(operators_[op].name));
     return std::tuple(programs_.size() > 1 ? operators_[op].step.plain() : std::nullopt, backward,
                       backward ? last - program : program, first_in_place[op], origins_[op].part.value_or(0));
   };

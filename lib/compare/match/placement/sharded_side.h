@@ -70,6 +70,9 @@ class LocalContents {
 // common, the ranks decide. False if both have at most one rank.
 [[nodiscard]] bool sharding_differs(const DumpWithGraph& a, const DumpWithGraph& b);
 
+// True for an operator of the backward pass, by its name in MindSpore's IR or in a dump of msprobe.
+[[nodiscard]] bool is_backward_operator(std::string_view name);
+
 // True for a send or receive. The ranks on both ends may run different layers under the same names.
 [[nodiscard]] bool sends(const SequencedOp& op);
 
