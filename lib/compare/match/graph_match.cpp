@@ -16,12 +16,6 @@
 
 namespace msdump {
 
-uint64_t ComparedPlaces::hash_of(const SequencedOp& one, uint64_t hash) const {
-  hash = mix_hash(hash, one.dump);
-  if (ranks) hash = mix_hash(hash, static_cast<uint64_t>(one.rank.value_or(-1)));
-  return steps ? mix_hash(hash, static_cast<uint64_t>(one.step.value_or(-1))) : hash;
-}
-
 OpNames::OpNames(const std::vector<SequencedOp>& operators, const std::vector<bool>& left_out, ComparedPlaces places,
                  bool numbered)
     : operators_(operators), compared_(places), numbered_(numbered), places_(operators.size()) {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/containers.h"
+#include "compare/match/compared_scope.h"
 #include "compare/match/op_sequence.h"
 #include "compare/sides.h"
 #include "graph/arguments/questions.h"
@@ -16,17 +16,6 @@
 #include "graph/op_graph.h"
 
 namespace msdump {
-
-// The ranks, steps and dumps by which operators are told apart. A rank or step counts only if it distinguishes operators.
-struct ComparedPlaces {
-  bool ranks = true, steps = true;
-
-  using Place = std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint32_t>;
-  [[nodiscard]] Place of(const SequencedOp& one) const {
-    return {ranks ? one.rank : std::nullopt, steps ? one.step : std::nullopt, one.dump};
-  }
-  [[nodiscard]] uint64_t hash_of(const SequencedOp& one, uint64_t hash) const;
-};
 
 // OpNames: looks up the operators of one side by place, type and name, also for an operator of the other side. The numbers
 // in names are ignored unless they are `numbered`.

@@ -10,6 +10,7 @@
 #include "base/containers.h"
 #include "base/text.h"
 #include "compare/match/alignment.h"
+#include "compare/match/compared_scope.h"
 #include "compare/match/device/device_pairing.h"
 #include "compare/match/graph_match.h"
 #include "compare/match/rename/name_map.h"
@@ -43,13 +44,12 @@ size_t comparable_operators(const CompareSide& side, const std::vector<Sequenced
   return comparable;
 }
 
-}  // namespace
-
+// `outside` is true for operators that do not count.
 Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                     const std::vector<bool>& outside_a, const std::vector<bool>& outside_b) {
+                     const Sides<std::vector<bool>>& outside) {
   Likeness result;
   result.comparable =
-      std::min(comparable_operators(a, pairing.a, outside_a), comparable_operators(b, pairing.b, outside_b));
+      std::min(comparable_operators(a, pairing.a, outside.a), comparable_operators(b, pairing.b, outside.b));
   OperatorId last;  // pairs of tensors are in the order of the operators
   for (const TensorPair& pair : pairing.tensors) {
     if (!pair.is_paired() || pair.op == last) continue;
@@ -63,36 +63,6 @@ Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& 
   return result;
 }
 
-namespace {
-
-using Numbers = std::set<std::optional<int64_t>>;
-
-Numbers ranks_of(const std::vector<SequencedOp>& operators) {
-  Numbers numbers;
-  const CompactOptional<int64_t>* last = nullptr;
-  for (const SequencedOp& one : operators) {
-    if (last == nullptr || *last != one.rank) numbers.insert(one.rank);
-    last = &one.rank;
-  }
-  return numbers;
-}
-
-Numbers steps_of(const CompareSide& side) {
-  std::vector<bool> has_tensors(side.index->folders().size(), false);
-  Numbers numbers;
-  for (const TensorRecord& tensor : *side.tensors) {
-    if (tensor.step == kStepOfFolder) {
-      has_tensors[side.index->files()[tensor.file].folder] = true;
-    } else {
-      numbers.insert(tensor.step);
-    }
-  }
-  for (size_t i = 0; i < has_tensors.size(); ++i) {
-    if (has_tensors[i]) numbers.insert(side.index->folders()[i].identity.step);
-  }
-  return numbers;
-}
-
 using Place = ComparedPlaces::Place;
 
 class Pairer {
@@ -101,12 +71,10 @@ class Pairer {
       : side_a_(a), side_b_(b), map_(map != nullptr && map->renames() ? nullptr : map) {
     result_.a = operators_of(a);
     result_.b = operators_of(b);
-    relate_dumps();
+    scope_ = compared_scope(a, b, result_);
     if (map != nullptr && map->renames())
       rename(result_.a, names_a_, [&](std::string_view name) { return map->path_renamed(name); });
     unwrap();
-    choose_steps();
-    choose_places();
     result_.other_framework = is_pytorch(result_.a) != is_pytorch(result_.b);
     partner_of_b_.assign(result_.b.size(), kNoId);
     partner_of_a_.assign(result_.a.size(), kNoId);
@@ -116,7 +84,7 @@ class Pairer {
   Pairing run() {
     if (map_ != nullptr) by_map();
     if (map_ != nullptr || !(by_names() || by_files())) {
-      if (map_ == nullptr && names_a_.empty() && pair_with_device(result_, side_a_, side_b_, lone_step_))
+      if (map_ == nullptr && names_a_.empty() && pair_with_device(result_, side_a_, side_b_, scope_.lone_step))
         return std::move(result_);
       by_position();
       by_names_left();
@@ -141,9 +109,9 @@ class Pairer {
     restore(result_.a, names_a_);
     restore(result_.b, names_b_);
     result_.tensors.reserve(std::max(side_a_.tensors->size(), side_b_.tensors->size()));
-    TensorPairer tensors(side_a_, side_b_, {map_, lone_step_, result_.other_framework}, result_);
+    TensorPairer tensors(side_a_, side_b_, {map_, scope_.lone_step, result_.other_framework}, result_);
     for (OperatorId i{0}; i < result_.operators.size(); ++i) tensors.pair(i);
-    result_.likeness = likeness_of(side_a_, side_b_, result_, outside_a_, outside_b_);
+    result_.likeness = likeness_of(side_a_, side_b_, result_, scope_.outside);
     return std::move(result_);
   }
 
@@ -184,96 +152,10 @@ class Pairer {
     how_[b] = PairedBy::kNothing;
   }
 
-  // The name of the only dump of a side: that of the other side's dumps which is a folder in its paths; else empty.
-  static std::string lone_dump(const CompareSide& side, const std::vector<std::string>& others) {
-    for (const IndexedFolder& folder : side.index->folders()) {
-      for (const std::string_view part : split(folder.relative, '/')) {
-        if (const auto found = std::find(others.begin(), others.end(), part); found != others.end()) return *found;
-      }
-    }
-    return {};
-  }
-
-  // Relates the dumps of the two sides: by name, else, if each side has one more, that one, and if no name is common, in order.
-  void relate_dumps() {
-    const std::vector<std::string>&a = side_a_.index->dumps(), &b = side_b_.index->dumps();
-    if (a.empty() && b.empty()) return;
-    Sides<std::vector<std::string>> names = {a, b}, left;
-    if (a.empty()) names.a = {lone_dump(side_a_, b)};
-    if (b.empty()) names.b = {lone_dump(side_b_, a)};
-    const auto is_in = [](const std::vector<std::string>& all, const std::string& name) {
-      return std::find(all.begin(), all.end(), name) != all.end();
-    };
-    std::copy_if(names.a.begin(), names.a.end(), std::back_inserter(left.a),
-                 [&](const std::string& name) { return !is_in(names.b, name); });
-    std::copy_if(names.b.begin(), names.b.end(), std::back_inserter(left.b),
-                 [&](const std::string& name) { return !is_in(names.a, name); });
-    const bool none_common = left.a.size() == names.a.size();
-    const size_t related =
-        none_common || (left.a.size() == 1 && left.b.size() == 1) ? std::min(left.a.size(), left.b.size()) : 0;
-    // The reference's dumps in their order, then what the candidate alone has.
-    result_.dumps = names.b;
-    for (uint32_t i = 0; i < names.b.size(); ++i) result_.dump_numbers.b.push_back(i);
-    for (const std::string& name : names.a) {
-      const auto at = static_cast<size_t>(std::find(left.a.begin(), left.a.end(), name) - left.a.begin());
-      const std::string& partner = at < related ? left.b[at] : name;
-      const auto found = std::find(result_.dumps.begin(), result_.dumps.end(), partner);
-      result_.dump_numbers.a.push_back(static_cast<uint32_t>(found - result_.dumps.begin()));
-      if (found == result_.dumps.end()) {
-        result_.dumps.push_back(name);
-      } else if (!name.empty()) {
-        *found = name;
-      }
-    }
-    result_.dumps_alone.a.assign(left.a.begin() + static_cast<std::ptrdiff_t>(related), left.a.end());
-    result_.dumps_alone.b.assign(left.b.begin() + static_cast<std::ptrdiff_t>(related), left.b.end());
-    for (const Side side : kBothSides) {
-      for (SequencedOp& one : result_.operators_of(side)) one.dump = result_.common_dump(side, one.dump);
-    }
-  }
-
-  void choose_steps() {
-    const Numbers a = steps_of(side_a_), b = steps_of(side_b_);
-    lone_step_ = a.size() <= 1 && b.size() <= 1;
-    if (lone_step_) return;
-    const auto alone = [](const Numbers& here, const Numbers& there, std::vector<int64_t>& steps) {
-      for (const auto& step : here) {
-        if (step && there.count(step) == 0) steps.push_back(*step);
-      }
-    };
-    alone(a, b, result_.steps_alone.a);
-    alone(b, a, result_.steps_alone.b);
-  }
-
-  // A single rank or step on each side is compared whatever its number is. Operators have a step if each step has its own.
-  void choose_places() {
-    const auto with_step = [](const SequencedOp& one) { return one.step.has_value(); };
-    const auto any_step = [&](const std::vector<SequencedOp>& all) {
-      return std::any_of(all.begin(), all.end(), with_step);
-    };
-    places_.ranks = ranks_of(result_.a).size() > 1 || ranks_of(result_.b).size() > 1;
-    places_.steps = !lone_step_ && any_step(result_.a) && any_step(result_.b);
-    const auto places_of = [&](const std::vector<SequencedOp>& operators) {
-      std::set<Place> places;
-      for (const SequencedOp& one : operators) {
-        const Place place = places_.of(one);
-        if (places.empty() || *places.rbegin() != place) places.insert(place);
-      }
-      return places;
-    };
-    const auto outside = [&](const std::vector<SequencedOp>& operators, const std::set<Place>& there) {
-      std::vector<bool> result(operators.size());
-      for (size_t i = 0; i < result.size(); ++i) result[i] = there.count(places_.of(operators[i])) == 0;
-      return result;
-    };
-    outside_a_ = outside(result_.a, places_of(result_.b));
-    outside_b_ = outside(result_.b, places_of(result_.a));
-  }
-
   std::pair<const GraphSide&, const GraphSide&> graphs() {
     if (!graph_a_) {
-      graph_a_ = graph_side(side_a_, result_.a, places_);
-      graph_b_ = graph_side(side_b_, result_.b, places_);
+      graph_a_ = graph_side(side_a_, result_.a, scope_.places);
+      graph_b_ = graph_side(side_b_, result_.b, scope_.places);
     }
     return {*graph_a_, *graph_b_};
   }
@@ -281,7 +163,7 @@ class Pairer {
   Partners partners_by_graph() {
     (void)graphs();
     if (graph_a_->questions.empty())
-      ask_graphs({side_a_, result_.a}, *graph_a_, {side_b_, result_.b}, *graph_b_, places_);
+      ask_graphs({side_a_, result_.a}, *graph_a_, {side_b_, result_.b}, *graph_b_, scope_.places);
     return match_graphs(*graph_a_, *graph_b_, result_.limits);
   }
 
@@ -290,15 +172,16 @@ class Pairer {
     taken_b_.assign(result_.b.size(), false);
     std::map<std::pair<Place, std::string>, SequencedOpId> named;
     for (SequencedOpId i{0}; i < result_.b.size(); ++i)
-      named.try_emplace({places_.of(result_.b[i]), normalised_op_name(result_.b[i].name)}, i);
+      named.try_emplace({scope_.places.of(result_.b[i]), normalised_op_name(result_.b[i].name)}, i);
     for (SequencedOpId i{0}; i < result_.a.size(); ++i) {
       const auto reference = map_->reference_of(result_.a[i].name);
       if (!reference) continue;
       taken_a_[i] = true;  // also if it is mapped to no partner
-      auto found = named.find({places_.of(result_.a[i]), normalised_op_name(*reference)});
+      auto found = named.find({scope_.places.of(result_.a[i]), normalised_op_name(*reference)});
       // msprobe's mapping of cells yields PyTorch's names.
       if (constexpr std::string_view kModule = "Module."; found == named.end() && reference->starts_with(kModule))
-        found = named.find({places_.of(result_.a[i]), normalised_op_name("Cell." + reference->substr(kModule.size()))});
+        found = named.find(
+            {scope_.places.of(result_.a[i]), normalised_op_name("Cell." + reference->substr(kModule.size()))});
       if (reference->empty() || found == named.end() || taken_b_[found->second]) continue;
       taken_b_[found->second] = true;
       pair(i, found->second, PairedBy::kUser);
@@ -328,7 +211,7 @@ class Pairer {
     using FileName = std::tuple<std::string_view, Place, std::string_view, std::string_view>;
     const auto file_name = [&](const CompareSide& side, const SequencedOp& op, RecordId tensor) {
       const NameFacts& name = (*side.tensors)[tensor].name;
-      return FileName(name.timestamp, places_.of(op), name.op_type, name.op_name);
+      return FileName(name.timestamp, scope_.places.of(op), name.op_type, name.op_name);
     };
     std::map<FileName, SequencedOpId> named;
     for (SequencedOpId i{0}; i < of_part.size(); ++i) {
@@ -388,7 +271,7 @@ class Pairer {
     std::map<uint64_t, Sides<size_t>> counts;  // of the calls of each line
     const auto key = [&](Side side, SequencedOpId op) {
       const SequencedOp& one = result_.operators_of(side)[op];
-      return places_.hash_of(one, mix_hash(codes()[side][op], name_hash(name_without_numbers(one.name))));
+      return scope_.places.hash_of(one, mix_hash(codes()[side][op], name_hash(name_without_numbers(one.name))));
     };
     for (const Side side : kBothSides) {
       for (SequencedOpId op{0}; op < result_.operators_of(side).size(); ++op) ++counts[key(side, op)][side];
@@ -403,16 +286,16 @@ class Pairer {
     const auto left_out = [](const std::vector<bool>& outside) {
       return std::count(outside.begin(), outside.end(), true);
     };
-    const auto count_a = static_cast<std::ptrdiff_t>(result_.a.size()) - left_out(outside_a_);
-    if (count_a == 0 || count_a != static_cast<std::ptrdiff_t>(result_.b.size()) - left_out(outside_b_))
+    const auto count_a = static_cast<std::ptrdiff_t>(result_.a.size()) - left_out(scope_.outside.a);
+    if (count_a == 0 || count_a != static_cast<std::ptrdiff_t>(result_.b.size()) - left_out(scope_.outside.b))
       return std::nullopt;
-    OpNames names(result_.b, outside_b_, places_, true);
+    OpNames names(result_.b, scope_.outside.b, scope_.places, true);
     if (names.any_twice()) return std::nullopt;
     Partners partners(result_.a.size(), kNoId);
     std::vector<bool> taken(result_.b.size(), false);
     SequencedOpId next{0};  // usually the order is the same
     for (size_t i = 0; i < partners.size(); ++i) {
-      if (outside_a_[i]) continue;
+      if (scope_.outside.a[i]) continue;
       const SequencedOpId found = names.is_at(next, result_.a[i]) ? next : names.find(result_.a[i]);
       if (found == kNoId || taken[found]) return std::nullopt;
       taken[found] = true;
@@ -442,19 +325,19 @@ class Pairer {
       if (partner != kNoId) taken[partner] = true;
     }
     for (SequencedOpId i{0}; i < partners.size(); ++i) {
-      if (partners[i] != kNoId || outside_a_[i] || taken[named[i]]) continue;
+      if (partners[i] != kNoId || scope_.outside.a[i] || taken[named[i]]) continue;
       partners[i] = named[i];
       taken[named[i]] = true;
     }
     const auto key = [this](const SequencedOp& one) {
-      return std::tuple(places_.of(one), name_without_numbers(normalised_op_name(one.name)), one.type);
+      return std::tuple(scope_.places.of(one), name_without_numbers(normalised_op_name(one.name)), one.type);
     };
     std::map<decltype(key(result_.b[0])), std::deque<SequencedOpId>> left;
     for (SequencedOpId i{0}; i < taken.size(); ++i) {
-      if (!taken[i] && !outside_b_[i]) left[key(result_.b[i])].push_back(i);
+      if (!taken[i] && !scope_.outside.b[i]) left[key(result_.b[i])].push_back(i);
     }
     for (SequencedOpId i{0}; i < partners.size(); ++i) {
-      if (partners[i] != kNoId || outside_a_[i]) continue;
+      if (partners[i] != kNoId || scope_.outside.a[i]) continue;
       std::deque<SequencedOpId>& same = left[key(result_.a[i])];
       if (same.empty()) continue;
       partners[i] = same.front();
@@ -587,7 +470,7 @@ class Pairer {
   [[nodiscard]] ByPlace by_place(const std::vector<SequencedOp>& operators, const std::vector<bool>& taken) const {
     ByPlace places;
     for (SequencedOpId i{0}; i < operators.size(); ++i) {
-      if (taken.empty() || !taken[i]) places[places_.of(operators[i])].push_back(i);
+      if (taken.empty() || !taken[i]) places[scope_.places.of(operators[i])].push_back(i);
     }
     return places;
   }
@@ -610,9 +493,10 @@ class Pairer {
         std::none_of(partner_of_b_.begin(), partner_of_b_.end(), is_left))
       return;
     const bool calls = are_calls();
-    OpNames in_a(result_.a, outside_a_, places_, false), in_b(result_.b, outside_b_, places_, false);
+    OpNames in_a(result_.a, scope_.outside.a, scope_.places, false),
+        in_b(result_.b, scope_.outside.b, scope_.places, false);
     for (SequencedOpId a{0}; a < result_.a.size(); ++a) {
-      if (partner_of_a_[a] != kNoId || outside_a_[a] || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a))
+      if (partner_of_a_[a] != kNoId || scope_.outside.a[a] || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a))
         continue;
       if (is_numbered_constant(result_.a[a])) continue;
       const SequencedOpId b = in_b.find(result_.a[a]);
@@ -657,9 +541,7 @@ class Pairer {
   const CompareSide &side_a_, &side_b_;
   const NameMap* map_;
   Pairing result_;
-  bool lone_step_ = false;
-  ComparedPlaces places_;
-  std::vector<bool> outside_a_, outside_b_;             // of a rank or step that the other side does not have
+  ComparedScope scope_;
   std::optional<GraphSide> graph_a_, graph_b_;          // made when they are first needed
   std::optional<Sides<std::vector<uint64_t>>> codes_;   // likewise
   Sides<std::vector<std::vector<uint64_t>>> all_keys_;  // alignment_keys(), by position

@@ -19,18 +19,12 @@ namespace msdump {
 // Likeness: how much of two dumps is of one network, as the operators that have a pair of tensors of the same shape.
 // Releases and frameworks share at least two in five; two networks, whose types and names are often the same, one in five.
 
-struct Pairing;
-
 struct Likeness {
   size_t alike = 0;       // operator pairs with a pair of tensors of the same shape
   size_t comparable = 0;  // operators of the side with fewer; tensors of one element do not count
   bool by_name = false;   // both sides have the same names throughout
   [[nodiscard]] bool two_networks() const { return !by_name && comparable >= 10 && alike * 10 < comparable * 3; }
 };
-
-// `outside_a` and `outside_b` are true for operators that do not count.
-[[nodiscard]] Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                                   const std::vector<bool>& outside_a, const std::vector<bool>& outside_b);
 
 // pair_sides(): pairs the operators and tensors of two dumps. Time stamps, tasks and streams of two runs mean nothing.
 //
