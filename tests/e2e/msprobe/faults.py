@@ -589,6 +589,33 @@ MATCHER = [
 ]
 
 
+FORGER = [
+    Fault("forger", "slope", "another slope in the generator's blocks",
+          (("F.leaky_relu(x, 0.2)  # @leaky", "F.leaky_relu(x, 0.02)  # @leaky"),), ("leaky",),
+          ("generator.low", "generator.high"), near=("generator.picture1", "generator.picture2")),
+    Fault("forger", "exchanged", "scales and shifts are exchanged", (("scale, shift = self", "shift, scale = self"),),
+          ("style", "styled"), ("generator.low", "generator.high")),
+    Fault("forger", "low", "the lower resolution adds nothing to the picture",
+          (("F.interpolate(picture, scale_factor=2.0) + self.picture2(x)", "self.picture2(x)"),),
+          ("picture2",), ("generator",), near=("critic.first",)),
+    Fault("forger", "labels", "the critic asks for another label", (("(self.label(labels) * x)",
+          "(self.label(labels.flip(0)) * x)"),), ("score",), ("critic", "critic.label")),
+    Fault("forger", "hinge", "the hinge of what was made has the other sign",
+          (("F.relu(1 + false)", "F.relu(1 - false)"),), ("hinge",), near=("critic", "critic.score")),
+    after_start("forger", "turned", "a weight of the critic with its channels exchanged",
+                "w = model['critic'].inside; w.data = w.data.transpose(0, 1).contiguous()",
+                lines=("deviation", "standard"), modules=("critic",), near=("critic.last",)),
+    Fault("forger", "spread", "the spread of a sample, not of the batch", (("x.std(0, unbiased=False)", "x.std(0)"),),
+          ("spread", "varied"), ("critic",), near=("critic.last",)),
+    Fault("forger", "attached", "what was made for the critic is not detached", ((".detach()  # @made", "  # @made"),),
+          ("made", "backward", "step_generator"), ("generator",), near=UPDATED),
+    kernel("forger", "kernel", "Functional.conv2d.2", "tail", lines=("conv",), modules=("generator.high",)),
+    Fault("forger", "momentum", "the generator's Adam has a momentum",
+          (("generator.parameters(), lr=2e-3, betas=(0.0, 0.99)", "generator.parameters(), lr=2e-3, betas=(0.9, 0.99)"),),
+          ("step_generator",), hidden="DI"),
+]
+
+
 def right(net, name, what, changes=(), **more):
     return Fault(net, f"right-{name}", what, changes, **more)
 
@@ -843,12 +870,36 @@ RIGHT = [
         ("self.sentence(tokens, lengths)",
          "torch.utils.checkpoint.checkpoint(self.sentence, tokens, lengths, use_reentrant=False)"),),
           hidden=NOISY),
+    right("forger", "leaky", "an activation as a maximum",
+          (("F.leaky_relu(x, 0.2)  # @leaky", "torch.maximum(x, 0.2 * x)  # @leaky"),)),
+    right("forger", "repeated", "places are repeated instead of interpolated",
+          (("x = F.interpolate(x, scale_factor=2.0)", "x = x.repeat_interleave(2, 2).repeat_interleave(2, 3)"),)),
+    right("forger", "parts", "the norm by its parts", (
+        ("F.instance_norm(x)", "(x - x.mean((2, 3), True)) * torch.rsqrt(x.var((2, 3), False, keepdim=True) + 1e-5)"),)),
+    right("forger", "clamp", "the hinge by another function",
+          (("F.relu(1 - real).mean() + F.relu(1 + false).mean()",
+            "torch.clamp(1 - real, min=0).mean() + torch.clamp(1 + false, min=0).mean()"),)),
+    right("forger", "einsum", "the label by an einsum",
+          (("(self.label(labels) * x).sum(-1) / CHANNELS",
+            "torch.einsum('bc,bc->b', self.label(labels), x) / CHANNELS"),)),
+    right("forger", "before", "pooled before the convolution of one place",
+          (("F.avg_pool2d(self.short(x), 2)", "self.short(F.avg_pool2d(x, 2))"),)),
+    right("forger", "two", "scales and shifts by a product each", (
+        ("scale, shift = self.style(style).chunk(2, -1)",
+         "scale, shift = [F.linear(style, w, b) for w, b in zip(self.style.weight.chunk(2), self.style.bias.chunk(2))]"),
+    )),
+    right("forger", "foreach", "the optimizer updates all parameters at once",
+          (("generator.parameters(), lr=2e-3, betas=(0.0, 0.99)",
+            "generator.parameters(), lr=2e-3, betas=(0.0, 0.99), foreach=True"),)),
+    right("forger", "checkpoint", "activations of a block are computed again",
+          (("self.high(x, style, grain)",
+            "torch.utils.checkpoint.checkpoint(self.high, x, style, grain, use_reentrant=False)"),), hidden=NOISY),
 ]
 KINDS = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow", "diffusion", "transducer", "latent",
-         "segment", "masked", "matcher")
-HELD = ("matcher",)
+         "segment", "masked", "matcher", "forger")
+HELD = ("matcher", "forger")
 ALL = (DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + MAMBA + FLOW
-       + DIFFUSION + TRANSDUCER + LATENT + SEGMENT + MASKED + MATCHER + RIGHT)
+       + DIFFUSION + TRANSDUCER + LATENT + SEGMENT + MASKED + MATCHER + FORGER + RIGHT)
 NETS = ("decoder", "translator", "convolution", "recurrent", *KINDS)
 
 # Of every net, in every form: nothing but the noise. More of them in these forms.
