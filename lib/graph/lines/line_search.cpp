@@ -313,14 +313,20 @@ std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code) {
 std::vector<LineHit> find_likely_line(const OpGraph& graph, const OperatorLines& lines, const LineQuery& query) {
   std::vector<LineHit> hits;
   if (query.first == 0) return hits;
-  for (OpId op{0}; op < graph.size(); ++op) {
-    const SourceFrame* const own = graph.has_kernel(op) ? best_frame(graph, op) : nullptr;
-    if (own == nullptr || is_library_file(own->file))
-      continue;  // what is around a library's frame is no line of its own
-    const OperatorLine line = lines.of(op);
-    if (line.frame == own || fit_of_lines(query, *line.frame) != Fit::kWhole) continue;
-    hits.push_back(
-        {op, Relation::kDirect, line.frame, line.one_of_several, line.one_of_several ? kOneOfSeveral : kOfForward});
+  for (const Origin& origin : graph.origins()) {
+    const std::vector<SourceFrame>& frames = origin.graph.frames;
+    const auto is_asked = [&](const SourceFrame& frame) { return path_ends_with(frame.file, query.file); };
+    if (std::none_of(frames.begin(), frames.end(), is_asked)) continue;  // lines are of files that a frame has
+    const OpId end(origin.first_operator + origin.graph.nodes.size());
+    for (OpId op = origin.first_operator; op < end; ++op) {
+      const SourceFrame* const own = graph.has_kernel(op) ? best_frame(graph, op) : nullptr;
+      if (own == nullptr || is_library_file(own->file))
+        continue;  // what is around a library's frame is no line of its own
+      const OperatorLine line = lines.of(op);
+      if (line.frame == own || fit_of_lines(query, *line.frame) != Fit::kWhole) continue;
+      hits.push_back(
+          {op, Relation::kDirect, line.frame, line.one_of_several, line.one_of_several ? kOneOfSeveral : kOfForward});
+    }
   }
   return hits;
 }

@@ -56,36 +56,40 @@ CallSpelling spelling_of(const OpGraph& graph, OpId op, const SourceFrame& own) 
 }  // namespace
 
 OperatorLines::OperatorLines(const OpGraph& graph)
-    : graph_(&graph), origins_(graph.origins().size()), made_(std::make_unique<Made>()) {
-  for (size_t i = 0; i < origins_.size(); ++i) {
-    const Origin& origin = graph.origins()[i];
-    if (origin.kind == OriginKind::kStackJson) continue;  // of a real call, each
-    const IrGraph& ir = origin.graph;
-    Nodes& nodes = origins_[i];
-    nodes.calls = EqualStacks(ir);
-    nodes.script = QuotedScript(ir);
-    const auto each_edge = [&](auto&& visit) {
-      for (uint32_t node = 0; node < ir.nodes.size(); ++node) {
-        for (const IrOperand& operand : ir.operands_of(ir.nodes[node])) {
-          if (operand.kind == IrOperand::Kind::kNode && !operand.control) visit(operand.value, node);
-        }
-      }
-    };
-    nodes.readers = EdgeLists<uint32_t>(ir.nodes.size(), each_edge);
+    : graph_(&graph), origins_(graph.origins().size()), made_(std::make_unique<Made>()) {}
+
+const OperatorLines::Nodes& OperatorLines::nodes_of(OpId op) const {
+  OfOrigin& of = origins_[graph_->origin_index(op)];
+  std::call_once(of.once, [&] { read(graph_->origin(op), of.nodes); });
+  return of.nodes;
+}
+
+void OperatorLines::read(const Origin& origin, Nodes& nodes) const {
+  if (origin.kind == OriginKind::kStackJson) return;  // of a real call, each
+  const IrGraph& ir = origin.graph;
+  nodes.calls = EqualStacks(ir);
+  nodes.script = QuotedScript(ir);
+  const auto each_edge = [&](auto&& visit) {
     for (uint32_t node = 0; node < ir.nodes.size(); ++node) {
-      if (ir.nodes[node].kind != IrNodeKind::kKernel) continue;
-      const std::string_view forward = attribute_value(ir.text(ir.nodes[node].attributes), "forward_unique_id");
-      if (forward.empty()) continue;
-      std::vector<OpId>& gradients = nodes.forwards[forward].gradients;
-      const auto has_its_stack = [&](OpId op) { return graph.node(op).stack == ir.nodes[node].stack; };
-      if (gradients.size() < kMostGradients && std::none_of(gradients.begin(), gradients.end(), has_its_stack))
-        gradients.emplace_back(origin.first_operator + node);
+      for (const IrOperand& operand : ir.operands_of(ir.nodes[node])) {
+        if (operand.kind == IrOperand::Kind::kNode && !operand.control) visit(operand.value, node);
+      }
     }
-    for (const IrNode& node : ir.nodes) {
-      if (nodes.forwards.empty() || node.kind != IrNodeKind::kKernel) continue;
-      const auto found = nodes.forwards.find(attribute_value(ir.text(node.attributes), "unique_id"));
-      if (found != nodes.forwards.end()) ++found->second.operators;
-    }
+  };
+  nodes.readers = EdgeLists<uint32_t>(ir.nodes.size(), each_edge);
+  for (uint32_t node = 0; node < ir.nodes.size(); ++node) {
+    if (ir.nodes[node].kind != IrNodeKind::kKernel) continue;
+    const std::string_view forward = attribute_value(ir.text(ir.nodes[node].attributes), "forward_unique_id");
+    if (forward.empty()) continue;
+    std::vector<OpId>& gradients = nodes.forwards[forward].gradients;
+    const auto has_its_stack = [&](OpId op) { return graph_->node(op).stack == ir.nodes[node].stack; };
+    if (gradients.size() < kMostGradients && std::none_of(gradients.begin(), gradients.end(), has_its_stack))
+      gradients.emplace_back(origin.first_operator + node);
+  }
+  for (const IrNode& node : ir.nodes) {
+    if (nodes.forwards.empty() || node.kind != IrNodeKind::kKernel) continue;
+    const auto found = nodes.forwards.find(attribute_value(ir.text(node.attributes), "unique_id"));
+    if (found != nodes.forwards.end()) ++found->second.operators;
   }
 }
 

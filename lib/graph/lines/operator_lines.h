@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -57,13 +58,18 @@ class OperatorLines {
     EdgeLists<uint32_t> readers;  // by node
     QuotedScript script;
   };
+  struct OfOrigin {  // read when an operator of it is asked for first
+    std::once_flag once;
+    Nodes nodes;
+  };
   struct Made {
     std::mutex mutex;
     std::map<ScriptLine, SourceFrame> frames;                // of lines that no frame may have
     std::map<std::pair<uint32_t, List>, ScriptCalls> calls;  // by origin and stack
   };
 
-  [[nodiscard]] const Nodes& nodes_of(OpId op) const { return origins_[graph_->origin_index(op)]; }
+  [[nodiscard]] const Nodes& nodes_of(OpId op) const;
+  void read(const Origin& origin, Nodes& nodes) const;
   [[nodiscard]] const Forward* forward_of(OpId op) const;
   [[nodiscard]] const SourceFrame* by_gradients(OpId op, const SourceFrame* own) const;
   [[nodiscard]] const ScriptCalls& known_calls(OpId op) const;
@@ -84,7 +90,7 @@ class OperatorLines {
   [[nodiscard]] const SourceFrame* frame_of(const Nodes& nodes, const ScriptLine& at) const;
 
   const OpGraph* graph_ = nullptr;
-  std::vector<Nodes> origins_;
+  mutable std::deque<OfOrigin> origins_;
   std::unique_ptr<Made> made_;
 };
 
