@@ -127,12 +127,22 @@ namespace {
 
 using From = InputEdge::From;
 
+// "Module.fc.Linear.forward:weight" of "Module.fc.Linear.forward.1:weight": the calls of a module have its parameters in common. Any
+// other name as it is.
+std::string without_call(std::string_view parameter) {
+  const size_t slot = parameter.rfind(':');
+  const size_t number = parameter.rfind('.', slot);
+  if (slot == std::string_view::npos || number == std::string_view::npos) return std::string(parameter);
+  const std::string_view call = parameter.substr(0, number);
+  return call.ends_with(".forward") ? fmt::format("{}{}", call, parameter.substr(slot)) : std::string(parameter);
+}
+
 }  // namespace
 
-// Every step has its own network inputs. The weights of later steps derive from those of the first.
+// Every step has its own network inputs. The weights of later steps, and of later calls of a module, derive from those of the first.
 EnteringValues::ParameterKey EnteringValues::key_of(ExecutionId run, const RunInput& input) const {
   const RunPlace& place = state_.view.place(run);
-  return {{place.rank, input.is_weight ? std::nullopt : place.step, place.dump}, std::string(input.parameter)};
+  return {{place.rank, input.is_weight ? std::nullopt : place.step, place.dump}, without_call(input.parameter)};
 }
 
 void EnteringValues::note_parameters(ExecutionId run, const RunInputs& inputs) {

@@ -616,6 +616,53 @@ FORGER = [
 ]
 
 
+PHYSICS = [
+    Fault("physics", "cosine", "a sine in place of the cosine", (("torch.cos(angle)", "torch.sin(angle)"),),
+          ("features",), near=("first",)),
+    Fault("physics", "detached", "the slope by time is detached",
+          (("slope_of(heat, time)  # @by_time", "slope_of(heat, time).detach()  # @by_time"),),
+          ("by_time", "backward", "equation"), near=("first", "last", "layers.*")),
+    Fault("physics", "bend", "the second slope is by the time", (("slope_of(by_place, place)", "slope_of(by_place, time)"),),
+          ("bend", "slope", "equation"), near=("first", "last", "layers.*")),
+    Fault("physics", "sign", "the conductivity has the other sign", (("by_time - conductivity", "by_time + conductivity"),),
+          ("equation",), near=("last", "layers.*")),
+    Fault("physics", "gate", "the gate is turned round",
+          (("g * h + (1 - g) * x", "(1 - g) * h + g * x"),), ("mixed",), ("layers.*",), near=("last",)),
+    after_start("physics", "slope", "one layer lost its slopes", "model.layers[1].slope.data.zero_()", lines=("tanh",),
+                modules=("layers.1",), near=("layers.2", "layers.2.linear", "layers.2.gate")),
+    Fault("physics", "weight", "later points count more", (("-time.detach()", "time.detach()"),), ("weight",),
+          near=("last",)),
+    Fault("physics", "border", "the border counts half", (("inside + 2 * border", "inside + border"),), ("loss",),
+          near=("last",)),
+    kernel("physics", "kernel", "Functional.linear.3", "tail", lines=("tanh",), modules=("layers.1",)),
+    Fault("physics", "largest", "the largest square is not kept", (("amsgrad=True", "amsgrad=False"),), ("step",),
+          hidden="DI"),
+]
+PLAYER = [
+    Fault("player", "fresh", "the memory outlives its game", (("state * fresh[moment, :, None]", "state"),),
+          ("memory",), ("memory",)),
+    Fault("player", "allowed", "moves that are not allowed have the score 0",
+          (("masked_fill(~allowed, -1e4)", "masked_fill(~allowed, 0.0)"),), ("allowed", "policy"), near=("policy",)),
+    Fault("player", "ahead", "the value ahead counts beyond the end of a game",
+          (("value[moment + 1] * fresh[moment + 1]", "value[moment + 1]"),), ("ahead", "error"), hidden="DI"),
+    Fault("player", "fade", "errors do not fade", (("0.99 * 0.95 * fresh", "0.99 * fresh"),), ("running",),
+          hidden="DI"),
+    Fault("player", "better", "the larger of both gains", (("torch.minimum(ratio * gain", "torch.maximum(ratio * gain"),),
+          ("better",), near=("policy",)),
+    Fault("player", "smaller", "the smaller of both errors of the value",
+          (("torch.maximum((value - wanted)", "torch.minimum((value - wanted)"),), ("value_error",), near=("value",)),
+    Fault("player", "surprise", "surprise is punished", (("- 0.01 * surprise", "+ 0.01 * surprise"),), ("loss",),
+          near=("policy",)),
+    Fault("player", "half", "the second half is the first again",
+          (("slice(half * GAMES // 2, (half + 1) * GAMES // 2)", "slice(0, GAMES // 2)"),),
+          ("batch", "model", "look1", "memory", "allowed", "now"), ("look1",)),
+    kernel("player", "kernel", "Functional.silu.4", "tail", lines=("look1",), modules=("look1", "norm")),
+    Fault("player", "cleared", "gradients are not cleared", (("optimizer.zero_grad()", "pass"),),
+          ("backward", "limited", "step"),
+          near=(*UPDATED, "look1", "look2", "norm", "memory", "policy", "value")),
+]
+
+
 def right(net, name, what, changes=(), **more):
     return Fault(net, f"right-{name}", what, changes, **more)
 
@@ -894,12 +941,56 @@ RIGHT = [
     right("forger", "checkpoint", "activations of a block are computed again",
           (("self.high(x, style, grain)",
             "torch.utils.checkpoint.checkpoint(self.high, x, style, grain, use_reentrant=False)"),), hidden=NOISY),
+    right("physics", "product", "a square as a product", (("left.square()", "left * left"),)),
+    right("physics", "shifted", "a cosine as a shifted sine",
+          (("torch.cos(angle)", "torch.sin(angle + math.pi / 2)"),)),
+    right("physics", "lerp", "both mixed by one function", (("g * h + (1 - g) * x", "torch.lerp(x, h, g)"),)),
+    right("physics", "waves", "a product of two numbers by its parts",
+          (("torch.cat((place, time), -1) @ self.waves", "place * self.waves[0] + time * self.waves[1]"),)),
+    right("physics", "ones", "a gradient of ones instead of a sum",
+          (("heat.sum(), by, create_graph", "heat, by, torch.ones_like(heat), create_graph"),)),
+    right("physics", "mean", "a loss by its parts",
+          (("F.mse_loss(model(begin, torch.zeros_like(begin)), torch.sin(math.pi * begin))",
+            "(model(begin, torch.zeros_like(begin)) - torch.sin(math.pi * begin)).square().mean()"),)),
+    right("physics", "log", "a softmax by its logarithm",
+          (("torch.softmax(-time.detach(), 0)", "torch.exp(torch.log_softmax(-time.detach(), 0))"),)),
+    right("physics", "dot", "a weighted sum as a product",
+          (("(weight * left.square()).sum()", "(weight.t() @ left.square()).squeeze()"),)),
+    right("physics", "foreach", "the optimizer updates all parameters at once",
+          (("amsgrad=True)", "amsgrad=True, foreach=True)"),)),
+    right("player", "silu", "an activation by its parts",
+          (("F.silu(self.look2(x))", "self.look2(x) * torch.sigmoid(self.look2(x))"),)),
+    right("player", "chosen", "chosen by a product", (
+        ('logits.gather(-1, batch["move"][..., None]).squeeze(-1)',
+         '(logits * F.one_hot(batch["move"], MOVES)).sum(-1)'),)),
+    right("player", "divided", "a ratio of two chances",
+          (('torch.exp(now - batch["old"])', 'torch.exp(now) / torch.exp(batch["old"])'),)),
+    right("player", "within", "limits by two functions", (
+        ("ratio.clamp(1 - clip, 1 + clip)",
+         "torch.minimum(ratio.new_full((), 1 + clip), torch.maximum(ratio.new_full((), 1 - clip), ratio))"),)),
+    right("player", "root", "a deviation as a root",
+          (("(gain.std() + 1e-6)  # @normalised", "(gain.var().sqrt() + 1e-6)  # @normalised"),)),
+    right("player", "joined", "both heads by one product", (
+        ("logits = self.policy(states).masked_fill",
+         "both = F.linear(states, torch.cat((self.policy.weight, self.value.weight)), "
+         "torch.cat((self.policy.bias, self.value.bias))); logits = both[..., :MOVES].masked_fill"),
+        ("self.value(states).squeeze(-1)", "both[..., MOVES]"))),
+    right("player", "addcmul", "errors run together in one function",
+          (("error + 0.99 * 0.95 * fresh[moment + 1] * running",
+            "torch.addcmul(error, fresh[moment + 1], running, value=0.99 * 0.95)"),)),
+    right("player", "foreach", "the optimizer updates all parameters at once",
+          (("momentum=0.5)", "momentum=0.5, foreach=True)"),)),
+    right("player", "checkpoint", "activations are computed again", (
+        ('model(batch["seen"], batch["allowed"], batch["fresh"])',
+         'torch.utils.checkpoint.checkpoint(model, batch["seen"], batch["allowed"], batch["fresh"], use_reentrant=False)'),
+    ), hidden=NOISY),
 ]
 KINDS = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow", "diffusion", "transducer", "latent",
-         "segment", "masked", "matcher", "forger")
-HELD = ("matcher", "forger")
+         "segment", "masked", "matcher", "forger", "physics", "player")
+HELD = ("matcher", "physics", "player")
 ALL = (DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + MAMBA + FLOW
-       + DIFFUSION + TRANSDUCER + LATENT + SEGMENT + MASKED + MATCHER + FORGER + RIGHT)
+       + DIFFUSION + TRANSDUCER + LATENT + SEGMENT + MASKED + MATCHER + FORGER + PHYSICS + PLAYER
+       + RIGHT)
 NETS = ("decoder", "translator", "convolution", "recurrent", *KINDS)
 
 # Of every net, in every form: nothing but the noise. More of them in these forms.
