@@ -206,7 +206,7 @@ void EnteringValues::judge_carried(ExecutionId run, const RunInputs& inputs, con
 
 void EnteringValues::judge_unknown_source(ExecutionId run, const RunInputs& inputs, const RunInput& input,
                                           TensorId tensor) {
-  if (state_.view.other_framework()) return;
+  if (state_.view.other_framework() || (of_last_pass_ && state_.view.is_backward(run))) return;
   const ExecutionId other = state_.one_sided_before(run, state_.first_of_step, input);
   if (other != kNoId) {
     (void)state_.roots.add_one_sided(other, run, inputs);

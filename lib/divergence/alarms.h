@@ -67,7 +67,9 @@ struct BlameState {
 
 class EnteringValues {
  public:
-  explicit EnteringValues(BlameState& state) : state_(state) {}
+  // With `of_last_pass`, backward calls before forward calls of their step have the values of a pass after these, so that an unknown source
+  // says nothing.
+  EnteringValues(BlameState& state, bool of_last_pass) : state_(state), of_last_pass_(of_last_pass) {}
 
   // Records the parameters that agree. Call it for every execution, before it is judged.
   void note_parameters(ExecutionId run, const RunInputs& inputs);
@@ -85,6 +87,7 @@ class EnteringValues {
   void judge_unknown_source(ExecutionId run, const RunInputs& inputs, const RunInput& input, TensorId tensor);
 
   BlameState& state_;
+  const bool of_last_pass_;
   std::set<ParameterKey> reported_, agreed_;
 };
 

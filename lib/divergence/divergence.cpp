@@ -64,10 +64,10 @@ class Finder {
  public:
   Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed, const AskedRoots& asked,
          const std::optional<MissedUpdate>& missed, const DivergenceDetails& details, const Rejoining* rejoining,
-         std::set<ExecutionId>& inert)
+         std::set<ExecutionId>& inert, bool of_last_pass)
       : state_(view, model, details.asked_otherwise),
         view_(view),
-        entering_(state_),
+        entering_(state_, of_last_pass),
         computed_(computed),
         accepted_(details.accepted),
         asked_(asked),
@@ -456,6 +456,23 @@ class Finder {
   std::set<ExecutionId>& inert_;      // executions between places where the sides agree
 };
 
+// msprobe writes a backward call once. If gradients of gradients run it again, its place is that of the first time, before the forward
+// calls that read the gradients, and its values are those of the last.
+
+// True for a backward call with an input of unknown source before forward calls of its step.
+bool may_be_of_last_pass(const RunView& view, const Divergence& root) {
+  if (root.rule != RootRule::kSource || !view.is_backward(root.run)) return false;
+  for (ExecutionId run(root.run + 1); run < view.runs().size() && root.place.is_beside(view.place(run)); ++run) {
+    if (!view.is_backward(run)) return true;
+  }
+  return false;
+}
+
+// True for a later forward call of the same step.
+bool explains_last_pass(const RunView& view, const Divergence& root, ExecutionId backward) {
+  return root.run > backward && !view.is_backward(root.run) && root.place.is_beside(view.place(backward));
+}
+
 // Drops estimates behind another root: the size of an error does not tell a second fault from what the first one leads to. A root leads to
 // whatever the flow takes it to, and to all later steps, by the optimizer; not to an operator whose inputs are equal bit for bit.
 void drop_behind_roots(const RunView& view, std::vector<Divergence>& roots) {
@@ -531,9 +548,16 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   std::set<ExecutionId> inert;
   std::optional<Finder> finder;
   DivergenceReport report;
-  const auto find = [&](const Rejoining* by) {
-    finder.emplace(view, model, computed, asked, missed, details, by, inert);
+  const auto find_once = [&](const Rejoining* by, bool of_last_pass) {
+    finder.emplace(view, model, computed, asked, missed, details, by, inert, of_last_pass);
     report = finder->run();
+  };
+  const auto find = [&](const Rejoining* by) {
+    find_once(by, false);
+    if (report.roots.empty() || !may_be_of_last_pass(view, report.roots.front())) return;
+    const ExecutionId before = report.roots.front().run;
+    find_once(by, true);
+    if (report.roots.empty() || !explains_last_pass(view, report.roots.front(), before)) find_once(by, false);
   };
   // Inert operators hide the roots behind them until the next round.
   constexpr ReachedLimit kRoundsLimit = {

@@ -987,7 +987,7 @@ RIGHT = [
 ]
 KINDS = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow", "diffusion", "transducer", "latent",
          "segment", "masked", "matcher", "forger", "physics", "player")
-HELD = ("matcher", "physics", "player")
+HELD = ("matcher",)
 ALL = (DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + MAMBA + FLOW
        + DIFFUSION + TRANSDUCER + LATENT + SEGMENT + MASKED + MATCHER + FORGER + PHYSICS + PLAYER
        + RIGHT)
