@@ -1,7 +1,6 @@
 #include "diff/diff_profile.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include "io/json.h"
 #include "profiles/msaccucmp/result.h"
 #include "profiles/msprobe/result.h"
+#include "profiles/result_writer.h"
 #include "shared/catalogue.h"
 
 namespace msdump::cli {
@@ -23,18 +23,11 @@ namespace {
 
 constexpr std::string_view kProfileGroup = "Other tools";
 
-struct NamedProfile {
-  std::string_view name;
-  Profile profile;
-};
-constexpr std::array kProfiles = {NamedProfile{"msprobe", {ProfileTool::kMsprobe, false}},
-                                  NamedProfile{"msprobe:pandas2", {ProfileTool::kMsprobe, true}},
-                                  NamedProfile{"msaccucmp", {ProfileTool::kMsaccucmp, false}}};
+// With pandas2, the words of pandas 2 for a null argument.
+constexpr std::string_view kMsprobe = "msprobe", kMsprobePandas2 = "msprobe:pandas2", kMsaccucmp = "msaccucmp";
 
 std::vector<std::string> profile_names() {
-  std::vector<std::string> names;
-  for (const NamedProfile& one : kProfiles) names.emplace_back(one.name);
-  return names;
+  return {std::string(kMsprobe), std::string(kMsprobePandas2), std::string(kMsaccucmp)};
 }
 
 }  // namespace
@@ -66,15 +59,6 @@ std::vector<Option> profile_options(ProfileOptions& options) {
       std::move(out)};
 }
 
-Result<Profile> parse_profile(std::string_view text) {
-  for (const NamedProfile& one : kProfiles) {
-    if (one.name == text) return one.profile;
-  }
-  const std::vector<std::string> known = profile_names();
-  return fail(make_error(ErrorCode::kUsage, "--profile: {}", unknown_word("tool", text, known))
-                  .with_hint("accepted are " + join_words(known, "and")));
-}
-
 void check_profile_options(const ProfileOptions& profile, const DiffOptions& options) {
   if (profile.name.empty() && !profile.out.empty())
     throw UsageError("--out goes with --profile", "rows of msdump diff go to stdout: msdump diff ... --csv > FILE");
@@ -82,6 +66,9 @@ void check_profile_options(const ProfileOptions& profile, const DiffOptions& opt
     throw UsageError("--fail-on and --profile exclude each other: the exit code follows the verdicts of that tool");
 }
 
+namespace {
+
+// Runs `write` with stdout as the sink, or with OUT/<name>.csv, which appears when it is complete.
 Status write_profile_file(Session& session, const ProfileOptions& profile, const std::string& name,
                           const std::function<Status(const ProfileSink&)>& write) {
   if (profile.out.empty()) {
@@ -94,21 +81,13 @@ Status write_profile_file(Session& session, const ProfileOptions& profile, const
   return file.commit();
 }
 
+// 3 when something failed, 1 when something differs and --exit-zero was not given, else 0.
 ExitCode profile_exit_code(const DiffOptions& options, bool failed, bool differs) {
   if (failed) return ExitCode::kSomeFailed;
   return differs && !options.exit_zero ? ExitCode::kNo : ExitCode::kOk;
 }
 
-ExitCode run_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
-  const auto parsed = parse_profile(profile.name);
-  if (!parsed) return session.end_with(parsed.error());
-  if (parsed->tool == ProfileTool::kMsaccucmp) return run_msaccucmp_profile(session, profile, options);
-  return run_msprobe_profile(session, profile, options, parsed->pandas2);
-}
-
-// msdump diff --profile msprobe.
-
-namespace {
+// ---- msprobe
 
 void refuse_other_options(const DiffOptions& options) {
   const SelectionOptions& selection = options.selection;
@@ -214,13 +193,10 @@ class ProfileWriter {
   int64_t rows_ = 0, warnings_ = 0, errors_ = 0, failed_ = 0;
 };
 
-}  // namespace
-
-ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options,
-                             bool pandas2) {
+ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
   refuse_other_options(options);
   MsprobeCompareOptions compare;
-  compare.pandas2 = pandas2;
+  compare.pandas2 = profile.name == kMsprobePandas2;
   compare.fuzzy = profile.fuzzy;
   if (const Status taken = take_map(options.map, compare); !taken)
     return session.end_with(unusable_option_file(taken.error()));
@@ -228,9 +204,7 @@ ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, co
   return code ? *code : session.end_with(code.error());
 }
 
-// msdump diff --profile msaccucmp.
-
-namespace {
+// ---- msaccucmp
 
 void refuse_other_options(const ProfileOptions& profile, const DiffOptions& options) {
   if (profile.fuzzy) throw UsageError("--fuzzy goes with --profile msprobe", "msaccucmp compares equal names");
@@ -289,8 +263,6 @@ bool was_listed(const Catalogue& catalogue, const Error& error) {
   return false;
 }
 
-}  // namespace
-
 ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
   refuse_other_options(profile, options);
   const auto a = open_side(session.context, options, true);
@@ -318,6 +290,17 @@ ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, 
   const bool failed = counts.failures.count > 0 || !a->list.failures().empty() || !b->list.failures().empty();
   return profile_exit_code(options, failed,
                            counts.unmatched + counts.not_compared + counts.left_out + counts.beyond > 0);
+}
+
+}  // namespace
+
+ExitCode run_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
+  const std::vector<std::string> known = profile_names();
+  if (profile.name == kMsaccucmp) return run_msaccucmp_profile(session, profile, options);
+  if (std::find(known.begin(), known.end(), profile.name) != known.end())
+    return run_msprobe_profile(session, profile, options);
+  return session.end_with(make_error(ErrorCode::kUsage, "--profile: {}", unknown_word("tool", profile.name, known))
+                              .with_hint("accepted are " + join_words(known, "and")));
 }
 
 }  // namespace msdump::cli
