@@ -1,13 +1,13 @@
 #include "next/planner.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/match/placement/sharded_side.h"
 #include "divergence/roots/undumped.h"
 #include "graph/flow/data_flow.h"
 #include "msprobe/names.h"
@@ -73,6 +73,7 @@ class Planner {
   }
 
  private:
+  DumpRequest& request_of(Side side) { return side == Side::kCandidate ? plan_.candidate : plan_.reference; }
   [[nodiscard]] bool of_msprobe() const { return plan_.candidate.kind == ConfigKind::kMsprobe; }
 
   void ask(const std::vector<FoundSuspect>& suspects) {
@@ -135,7 +136,7 @@ class Planner {
       for (const OperatorId other : suspect.further) append_new(operators, other);
     }
     for (const Side side : kBothSides) {
-      DumpRequest& request = side == Side::kCandidate ? plan_.candidate : plan_.reference;
+      DumpRequest& request = request_of(side);
       if (range) {
         request.scope = {name_in(dump, first, side), name_in(dump, op, side)};
         continue;
@@ -151,14 +152,14 @@ class Planner {
   [[nodiscard]] bool has_all(const RunPlace& place) const {
     return runs_.rounds > 1 && asked_.size() > 1 && plan_.candidate.scope.empty() &&
            std::all_of(asked_.begin(), asked_.end(), [&](const Asked& asked) {
-             const ExecutionId run = runs_.last.find(asked.dump->operators[asked.op].name, place);
-             return run != kNoId && runs_.last.executions[run].has_elements;
+             const ExecutionId run = runs_.last().find(asked.dump->operators[asked.op].name, place);
+             return run != kNoId && runs_.last().executions[run].has_elements;
            });
   }
 
   void ask_for_hidden(const FoundSuspect& suspect) {
     for (const Side side : kBothSides) {
-      DumpRequest& request = side == Side::kCandidate ? plan_.candidate : plan_.reference;
+      DumpRequest& request = request_of(side);
       request.level = (*suspect.hidden)[side].level;
       request.list = (*suspect.hidden)[side].list;
       request.scope = (*suspect.hidden)[side].scope;
@@ -264,6 +265,22 @@ class Planner {
 
 }  // namespace
 
+std::string_view name_of(DumpExtent extent) {
+  static constexpr auto kNames = enum_table<DumpExtent, std::string_view>("all", "range", "list");
+  return kNames[extent];
+}
+
+std::string_view name_of(Suspect::Open open) {
+  static constexpr auto kNames = enum_table<Suspect::Open, std::string_view>(
+      "pinned", "hidden_calls", "not_dumped", "statistics", "no_input", "before", "steps_before");
+  return kNames[open];
+}
+
+std::string_view name_of(PlanState state) {
+  static constexpr auto kNames = enum_table<PlanState, std::string_view>("nothing", "pinned", "asked");
+  return kNames[state];
+}
+
 void DumpRuns::add(ExecutionId run, OperatorId op, const Identity& identity, const TensorRecord& record) {
   if (identity.step && (!first_step || *identity.step < *first_step)) first_step = identity.step;
   if (run == kNoId) return;
@@ -295,7 +312,7 @@ bool DumpRuns::begins_inside() const {
     if (first == nullptr) first = &one;
     if (!one.place.is_beside(first->place)) break;
     const std::string_view name = operators[one.op].name;
-    const bool is_gradient = is_backward(name) || is_gradient_name(name);
+    const bool is_gradient = is_backward_operator(name);
     backward += is_gradient ? 1 : 0;
     forward += !is_gradient && backward == 0 ? 1 : 0;
   }

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,12 +40,14 @@ struct DumpRuns {
     bool equal = false;               // they agree bit for bit
   };
   Sides<const DumpWithGraph*> dumps = {};  // the reference's is null if there is none
+  std::vector<std::string> dump_names;     // of several below one path
   std::vector<Operator> operators;
   std::vector<Execution> executions;  // in the order of time
   uint64_t bytes = 0;                 // of all tensors
   std::optional<int64_t> first_step;
 
-  DumpRuns(const DumpWithGraph* candidate, const DumpWithGraph* reference) : dumps{candidate, reference} {}
+  DumpRuns(const DumpWithGraph* candidate, const DumpWithGraph* reference, std::vector<std::string> names)
+      : dumps{candidate, reference}, dump_names(std::move(names)) {}
   [[nodiscard]] bool is_on_all_sides(OperatorId op) const {
     return operators[op].on.a != nullptr && (dumps.b == nullptr || operators[op].on.b != nullptr);
   }
@@ -72,6 +73,24 @@ struct FoundSuspect : Suspect {
   std::optional<Sides<MsprobeSettings>> hidden = {};  // that dump the calls of kHiddenCalls
 };
 
+// `of` are the executions of `run`, which is a DiffResult or a CheckRun. An operator that is known tells the dump.
+template <class Run>
+[[nodiscard]] FoundSuspect suspect_at(const Run& run, const DumpRuns& of, OperatorId op, const RunPlace& place) {
+  FoundSuspect suspect;
+  suspect.op = op;
+  suspect.place = place;
+  if (op != kNoId) {
+    const Sides<const SequencedOp*>& on = of.operators[op].on;
+    suspect.op_name = of.operators[op].name;
+    suspect.op_type = run.op_type(op);
+    suspect.frame = run.frame(op);
+    suspect.place.dump = (on.b != nullptr ? on.b : on.a)->dump;
+  }
+  if (suspect.place.dump < of.dump_names.size()) suspect.dump = of.dump_names[suspect.place.dump];
+  if (place.rank) suspect.ranks = {*place.rank};
+  return suspect;
+}
+
 // A question and its outcomes; {name} is the suspect.
 struct PlanWords {
   std::string_view question;
@@ -79,13 +98,26 @@ struct PlanWords {
 };
 using WordsTable = EnumTable<Suspect::Open, PlanWords, 7>;
 
+[[nodiscard]] DumpRuns runs_of(const DiffResult& run);
+[[nodiscard]] DumpRuns runs_of(const check::CheckRun& run);
+
 // The dumps of a case: the last one, and the first that has all operators, which may be the same.
 struct CaseRuns {
-  const DumpRuns& last;
-  const DumpRuns& whole;
+  template <class Run>
+  explicit CaseRuns(const std::vector<CaseDump<Run>>& dumps)
+      : begin(whole_dump(dumps)),
+        whole(runs_of(*dumps[begin].run)),
+        is_whole(dumps[begin].extent == DumpExtent::kAll),
+        rounds(dumps.size()) {
+    if (begin + 1 < rounds) later = runs_of(*dumps.back().run);
+  }
+  size_t begin;  // of the whole dump
+  DumpRuns whole;
   bool is_whole;  // `whole` has all operators
   size_t rounds;
+  std::optional<DumpRuns> later;  // none: the whole dump is the last
 
+  [[nodiscard]] const DumpRuns& last() const { return later ? *later : whole; }
   // True if it is among the first calls of the whole dump, so that nothing before it made what it reads.
   [[nodiscard]] bool begins_network(const Suspect& suspect) const;
 };
