@@ -46,19 +46,8 @@ class Accountant {
 
  private:
   [[nodiscard]] static OutputAccount account_of(const ScoredOutput& output) {
-    OutputAccount result;
-    result.tensor = output.tensor;
-    result.measured = output.measured;
-    result.judged = output.judged();
-    result.propagated = output.propagated;
-    result.noise = output.noise * output.amplification;
-    result.correction = std::exp(output.siblings.centre);
-    result.expected = expected_of(output);
-    result.score = output.score;
-    result.siblings = output.siblings.siblings;
-    result.sibling_median = sibling_median_of(output);
-    result.sibling_spread = sibling_spread_of(output);
-    return result;
+    return {score_of(output), output.judged(), output.propagated, output.noise * output.amplification,
+            std::exp(output.siblings.centre)};
   }
 
   // Adds the inputs that the model knows first, then the others.

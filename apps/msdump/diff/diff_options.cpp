@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <system_error>
 
 #include <fmt/format.h>
 

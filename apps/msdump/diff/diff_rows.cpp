@@ -13,7 +13,6 @@
 #include "diff/diff_table.h"
 #include "diff/diff_text.h"
 #include "diff/diff_tokens.h"
-#include "divergence/roots/cut_text.h"
 #include "dump/names/identity.h"
 #include "graph/lines/source_lines.h"
 #include "msprobe/dump_json.h"
@@ -22,11 +21,15 @@
 
 namespace msdump::cli {
 
+namespace {
+
 report::Object element_object(const WorstElement& element) {
   report::Object object;
   object.add("index", report::list_of(element.index)).add("a", element.a).add("b", element.b);
   return object;
 }
+
+}  // namespace
 
 report::List elements_value(const std::vector<WorstElement>& elements) {
   report::List list;
@@ -89,6 +92,8 @@ report::Value limits_value(const std::optional<Limits>& limits) {
   object.add("rtol", limits->rtol).add("atol", limits->atol);
   return object;
 }
+
+constexpr std::array kOfValues = {Verdict::kDiffer, Verdict::kNan, Verdict::kShape};
 
 // All counts take one pass: the diffs of a large run do not fit into a cache.
 using VerdictCounts = std::array<uint64_t, kVerdicts.size()>;  // by verdict
@@ -334,7 +339,7 @@ void add_tensor(const DiffResult& run, const DiffRow& shown, const DiffOptions& 
   row.add("unjudged", report::text_or_null(name_of(run.divergence.unjudged[tensor])));
   // The error of the other elements says nothing if one side is not finite.
   const bool is_measured = diff.verdict != Verdict::kNan;
-  const TensorScore* const score = is_measured ? run.divergence.score_of(tensor) : nullptr;
+  const OutputScore* const score = is_measured ? run.divergence.score_of(tensor) : nullptr;
   const std::optional<double> measured = score ? score->measured : judged_error(run, tensor);
   row.add("measured_error", is_measured ? report::Value(measured) : report::Value());
   row.add("expected_error", score ? report::Value(rounded(score->expected)) : report::Value());
@@ -377,6 +382,14 @@ bool counts_as_difference(const DiffResult& run, const DiffRow& row) {
   return row.tensor == kNoId ? argument_counts(run, row.argument) : counts_as_difference(run, row.tensor);
 }
 
+OperatorId operator_of(const DiffResult& run, const DiffRow& row) {
+  return row.tensor == kNoId ? run.arguments[row.argument].op : run.pairing.tensors[row.tensor].op;
+}
+
+Verdict verdict_of(const DiffResult& run, const DiffRow& row) {
+  return row.tensor == kNoId ? run.arguments[row.argument].verdict : run.diffs[row.tensor].verdict;
+}
+
 report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options) {
   if (row.tensor == kNoId) return argument_row(run, row.argument, options);
   report::Object object;
@@ -411,12 +424,10 @@ report::List relations_value(const DiffResult& run) {
   return list;
 }
 
-uint64_t count_of(const DiffResult& run, Verdict verdict) {
-  const auto tensors =
-      std::count_if(run.rows.begin(), run.rows.end(), [&](TensorId row) { return run.diffs[row].verdict == verdict; });
-  const auto arguments = std::count_if(run.arguments.begin(), run.arguments.end(),
-                                       [&](const ArgumentDiff& argument) { return argument.verdict == verdict; });
-  return static_cast<uint64_t>(tensors + arguments);
+bool any_value_differs(const DiffResult& run) {
+  const VerdictCounts counts = counts_of(run);
+  return std::any_of(kOfValues.begin(), kOfValues.end(),
+                     [&](Verdict verdict) { return counts[static_cast<size_t>(verdict)] > 0; });
 }
 
 Verdict verdict_over_all(const DiffResult& run) {

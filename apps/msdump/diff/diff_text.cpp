@@ -63,9 +63,8 @@ std::string tensor_text(const DiffResult& run, TensorId tensor) {
 }
 
 void add_root(std::string& text, std::string_view title, const DiffResult& run, const Divergence& root) {
-  const RootReport report(run, root);
-  add_line(text, "{}: {}{}", title, report.name(), report.place());
-  for (const RootFact& fact : report.facts()) add_line(text, "  {:<5} {}", fact.label, fact.text);
+  add_line(text, "{}: {}{}", title, root_name(run, root), root_place(run, root));
+  for (const RootFact& fact : root_facts(run, root)) add_line(text, "  {:<5} {}", fact.label, fact.text);
   text += '\n';
 }
 
@@ -208,6 +207,21 @@ std::string swap_text(const DiffResult& run) {
 
 namespace {
 
+// "renamed       model.layers.*.norm1.weight = blocks.*.ln_1.gamma (12)"
+std::string relations_text(const DiffResult& run) {
+  constexpr size_t kShown = 12;  // of a kind
+  std::string text;
+  std::map<std::string_view, size_t> shown;
+  for (const FoundRelation& one : run.pairing.relations) {
+    if (++shown[one.kind] > kShown) continue;
+    add_line(text, "{:<12}  {}{}", one.kind, one.text, one.count > 1 ? fmt::format(" ({})", one.count) : "");
+  }
+  for (const auto& [kind, count] : shown) {
+    if (count > kShown) add_line(text, "{:<12}  and {} more; --json has all", kind, count - kShown);
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 // "2 of 5 parameters differ: fc.weight (0.25), fc.bias (nan)"; empty if none does.
 std::string parameters_text(const DiffResult& run) {
   constexpr size_t kNamed = 3;
@@ -249,11 +263,8 @@ std::string divergence_text(const DiffResult& run) {
   for (size_t i = 0; i < roots.size() && i < kRootsShown; ++i)
     add_root(text, i == 0 ? "first divergence" : "also", run, roots[i]);
   if (roots.size() > kRootsShown) text += fmt::format("and {} more; --json has all\n\n", roots.size() - kRootsShown);
-  if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer &&
-      count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0 &&
-      !run.single_pair) {
+  if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer && any_value_differs(run) && !run.single_pair)
     text = rootless_text(run) + "\n" + growth_line(run.divergence.growth) + "\n";
-  }
   const std::string scale = loss_scale_text(run.divergence.loss_scale);
   return text + scale + (scale.empty() ? "" : "\n\n");
 }
@@ -290,21 +301,6 @@ std::string next_text(const DiffResult& run, const DiffOptions& options) {
     text += " --values";
   }
   return escape_for_terminal(text) + "\n\n";
-}
-
-// "renamed       model.layers.*.norm1.weight = blocks.*.ln_1.gamma (12)"
-std::string relations_text(const DiffResult& run) {
-  constexpr size_t kShown = 12;  // of a kind
-  std::string text;
-  std::map<std::string_view, size_t> shown;
-  for (const FoundRelation& one : run.pairing.relations) {
-    if (++shown[one.kind] > kShown) continue;
-    add_line(text, "{:<12}  {}{}", one.kind, one.text, one.count > 1 ? fmt::format(" ({})", one.count) : "");
-  }
-  for (const auto& [kind, count] : shown) {
-    if (count > kShown) add_line(text, "{:<12}  and {} more; --json has all", kind, count - kShown);
-  }
-  return text.empty() ? text : text + "\n";
 }
 
 std::string expected_text(const DiffResult& run) {

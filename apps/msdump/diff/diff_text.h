@@ -2,7 +2,6 @@
 // formulas.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,7 +49,6 @@ struct SideFacts {
 // "next: COMMAND": the elements of the first root on both sides, or the next dump if there are none; empty without a root.
 [[nodiscard]] std::string next_text(const DiffResult& run, const DiffOptions& options);
 // A line for each reason why tensors have no partner although nothing is wrong; empty when there are none.
-[[nodiscard]] std::string relations_text(const DiffResult& run);
 [[nodiscard]] std::string expected_text(const DiffResult& run);
 // The elements of both sides of a tensor (--values SLICE): what differs, then the candidate's, then the reference's.
 Result<std::string> values_text(const DiffResult& run, TensorId tensor, const std::string& slice);

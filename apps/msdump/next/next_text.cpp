@@ -22,14 +22,6 @@ std::string name_of(const Suspect& suspect) {
   return fmt::format("{} {}, read by {}", suspect.kind, suspect.parameter, suspect.op_name);
 }
 
-std::string place_text(const Suspect& suspect) {
-  std::string text;
-  if (!suspect.dump.empty()) text += fmt::format(", {}", dump_text(suspect.dump));
-  if (suspect.place.rank) text += fmt::format(", rank {}", *suspect.place.rank);
-  if (suspect.place.step) text += fmt::format(", step {}", *suspect.place.step);
-  return text;
-}
-
 std::string size_text(const DumpSize& size) {
   std::string text = fmt::format("{}{} of {} per step and rank", size.at_least ? "at least " : "",
                                  human_bytes(size.bytes), plural(size.tensors, "tensor"));
@@ -219,12 +211,11 @@ std::string next_text(const NextAnswer& answer) {
   std::string text;
   for (size_t i = 0; i < std::min(plan.suspects.size(), kMostShown); ++i) {
     const Suspect& suspect = plan.suspects[i];
-    const std::string line =
-        suspect.frame == nullptr ? std::string() : fmt::format(" ({})", source_text(suspect.frame));
     // "Pinned" is said where the search ends.
     const bool pinned = suspect.open == Suspect::Open::kPinned && plan.state == PlanState::kPinned;
     add_line(text, pinned ? "pinned" : "suspect",
-             fmt::format("{}{}{}: {}", name_of(suspect), line, place_text(suspect), suspect.reason));
+             fmt::format("{}{}{}: {}", name_of(suspect), source_note(suspect.frame),
+                         place_text(suspect.dump, suspect.place.rank, suspect.place.step), suspect.reason));
     if (suspect.only_reads && suspect.open != Suspect::Open::kPinned) {
       add_line(text, "", "it only reads what is wrong: the next dump has what makes that");
     } else if (suspect.only_reads && suspect.parameter.empty() && answer.round == 1) {
