@@ -30,11 +30,6 @@ namespace {
 
 using Open = Suspect::Open;
 
-bool on_both_sides(const DiffResult& run, OperatorId op) {
-  const OpPair& pair = run.pairing.operators[op];
-  return pair.a != kNoId && pair.b != kNoId;
-}
-
 bool by_statistics(const DiffResult& run, const Divergence& root) {
   const auto is_statistic = [&](TensorId tensor) { return run.diffs[tensor].by_statistics; };
   return std::any_of(root.outputs.begin(), root.outputs.end(), is_statistic) ||
@@ -59,7 +54,7 @@ Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, c
   const bool by_estimate = decided_by(root.rule) == DecidedBy::kEstimate;
   if (root.candidates.size() > 1 || (by_estimate && !root.candidates.empty())) return Open::kNotDumped;
   // No value of it can be compared; that of a part may follow from what was not dumped.
-  if (!on_both_sides(run, root.op))
+  if (!run.pairing.operators[root.op].is_paired())
     return partial && by_estimate && runs.begins_at(root.op, root.place) ? Open::kBefore : Open::kPinned;
   if (root.kind == DivergenceKind::kMissing || root.kind == DivergenceKind::kShape || !root.arguments.empty())
     return Open::kPinned;
@@ -105,7 +100,7 @@ double largest_error(const DiffResult& run, const std::vector<TensorId>& tensors
 bool is_noise(const DiffResult& run, const Divergence& root, double largest) {
   constexpr double kShareOfLargest = 0.1;
   if (root.kind != DivergenceKind::kValue || !root.arguments.empty() || root.outputs.empty()) return false;
-  return on_both_sides(run, root.op) && largest_error(run, root.outputs) < kShareOfLargest * largest;
+  return run.pairing.operators[root.op].is_paired() && largest_error(run, root.outputs) < kShareOfLargest * largest;
 }
 
 // At the operator of a tensor.
@@ -285,7 +280,7 @@ class UnjudgedSearch {
     const Unjudged reason = run_.divergence.unjudged[row];
     const OperatorId op = run_.pairing.tensors[row].op;
     const ExecutionId at = run_.divergence.runs[row];
-    if (!is_unexplained(run_, row) || at == kNoId || !on_both_sides(run_, op)) return Open::kPinned;
+    if (!is_unexplained(run_, row) || at == kNoId || !run_.pairing.operators[op].is_paired()) return Open::kPinned;
     if (reason != Unjudged::kUnlikely && judged_error(run_, row).value_or(0) < kLarge) return Open::kPinned;
     // In a later step it is what the step before left. Statistics do not tell it from a gradient that is zero but for rounding.
     const bool first_step = run_.identity(row).step == runs_.first_step, by_statistics = run_.diffs[row].by_statistics;

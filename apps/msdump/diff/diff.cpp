@@ -10,10 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "diff/diff_baseline.h"
-#include "diff/diff_junit.h"
+#include "diff/diff_files.h"
 #include "diff/diff_options.h"
-#include "diff/diff_page.h"
 #include "diff/diff_profile.h"
 #include "diff/diff_result.h"
 #include "diff/diff_roots.h"
@@ -92,7 +90,7 @@ class Diff : public Command {
     if (!profile_.name.empty()) return run_profile(session, profile_, options_);
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
     Result<DiffRules> rules = diff_rules(options_);
-    if (!rules) return end_before_comparing(session, unusable_option_file(rules.error()));
+    if (!rules) return end_before_comparing(session, rules.error());
     Result<DiffResult> run = compute_diff_of_versions(session, options_, *rules, weights_);
     if (!run) return end_before_comparing(session, run.error());
     if (const Status fits = check_baseline(session, options_, *run, *rules); !fits)
@@ -150,7 +148,7 @@ class Diff : public Command {
     check_diff_options(options_);
     check_profile_options(profile_, options_);
     const Result<DiffRules> rules = diff_rules(options_);
-    if (!rules) return session.end_with(unusable_option_file(rules.error()));
+    if (!rules) return session.end_with(rules.error());
     return write_diff_part(session, options_, *rules, part);
   }
 

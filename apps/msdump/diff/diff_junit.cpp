@@ -1,4 +1,4 @@
-#include "diff/diff_junit.h"
+#include "diff/diff_files.h"
 
 #include <map>
 #include <string_view>

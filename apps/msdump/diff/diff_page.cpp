@@ -1,4 +1,4 @@
-#include "diff/diff_page.h"
+#include "diff/diff_files.h"
 
 #include <algorithm>
 #include <cmath>
@@ -248,7 +248,7 @@ std::vector<report::PageDump> dumps_of(const DiffResult& run, const DiffOptions&
   for (const Side side : kBothSides) {
     const DiffSide& one = side == Side::kCandidate ? *run.a : *run.b;
     report::PageDump dump = page_dump({side == Side::kCandidate ? options.paths.front() : options.paths.back()},
-                                      one.catalogue().index, facts[side].dtype);
+                                      one.catalogue().index, facts[side].dtype_name());
     dump.role = name_of(side);
     dump.meaning = first_clause_of_word(dump.role);
     dump.name = facts[side].name;

@@ -138,7 +138,7 @@ Status take_map(const std::string& map, MsprobeCompareOptions& options) {
   } else if (map == "layer") {
     options.layer_mapping = "";
   } else {
-    MSDUMP_TRY(const auto mapping, kind_of_map(map));
+    MSDUMP_TRY(const auto mapping, option_file(kind_of_map(map)));
     options.*mapping = map;
   }
   return {};
@@ -198,8 +198,7 @@ ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, co
   MsprobeCompareOptions compare;
   compare.pandas2 = profile.name == kMsprobePandas2;
   compare.fuzzy = profile.fuzzy;
-  if (const Status taken = take_map(options.map, compare); !taken)
-    return session.end_with(unusable_option_file(taken.error()));
+  if (const Status taken = take_map(options.map, compare); !taken) return session.end_with(taken.error());
   const auto code = ProfileWriter(session, profile, options).run(compare);
   return code ? *code : session.end_with(code.error());
 }

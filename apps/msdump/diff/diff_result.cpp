@@ -91,19 +91,14 @@ Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
   std::tie(opened.a, opened.b) = std::move(sides);
   MSDUMP_CHECK_OK(check_inputs(session, {&opened.a->catalogue().index, &opened.b->catalogue().index}));
   if (!options.layout_file.empty()) {
-    auto layouts = PlacementRules::read(options.layout_file);
-    if (!layouts) return fail(unusable_option_file(std::move(layouts).error()));
-    opened.layouts = std::move(*layouts);
+    MSDUMP_TRY(opened.layouts, option_file(PlacementRules::read(options.layout_file)));
   }
   if (!options.tokenizer_file.empty()) {
-    auto texts = TokenTexts::read(options.tokenizer_file);
-    if (!texts) return fail(unusable_option_file(std::move(texts).error()));
-    opened.token_texts = std::make_shared<const TokenTexts>(std::move(*texts));
+    MSDUMP_TRY(TokenTexts texts, option_file(TokenTexts::read(options.tokenizer_file)));
+    opened.token_texts = std::make_shared<const TokenTexts>(std::move(texts));
   }
   if (options.map.empty()) return opened;
-  auto read = NameMap::read(options.map, {dump_jsons(*opened.a, *opened.b)});
-  if (!read) return fail(unusable_option_file(std::move(read).error()));
-  opened.map = std::move(*read);
+  MSDUMP_TRY(opened.map, option_file(NameMap::read(options.map, {dump_jsons(*opened.a, *opened.b)})));
   note_unknown_names(session, *opened.map, opened.a->side);
   return opened;
 }

@@ -137,14 +137,11 @@ std::string error_text(const DiffResult& run, TensorId tensor) {
 
 namespace {
 
-struct Role {
-  bool of_device = false;
-  DType dtype = DType::kUndefined;  // the coarsest that a tenth of its tensors of floating point have
-};
-
-Role role_of_side(const DiffResult& run, bool candidate) {
-  Role role;
-  role.of_device = is_device_dump((candidate ? *run.a : *run.b).catalogue().index);
+// Without the name.
+SideFacts facts_of_side(const DiffResult& run, Side side) {
+  const bool candidate = side == Side::kCandidate;
+  SideFacts facts;
+  facts.of_device = is_device_dump((candidate ? *run.a : *run.b).catalogue().index);
   std::map<DType, size_t> counts;
   for (const TensorId row : run.rows) {
     const DType dtype = candidate ? run.diffs[row].dtype_a : run.diffs[row].dtype_b;
@@ -154,9 +151,9 @@ Role role_of_side(const DiffResult& run, bool candidate) {
   for (const auto& [dtype, count] : counts) all += count;
   // A network in bfloat16 keeps its optimizer in float32.
   for (const auto& [dtype, count] : counts) {
-    if (10 * count >= all && unit_roundoff(dtype) >= unit_roundoff(role.dtype)) role.dtype = dtype;
+    if (10 * count >= all && unit_roundoff(dtype) >= unit_roundoff(facts.dtype)) facts.dtype = dtype;
   }
-  return role;
+  return facts;
 }
 
 std::string_view last_part(std::string_view path) {
@@ -172,13 +169,13 @@ Sides<SideFacts> facts_of_sides(const DiffResult& run, const DiffOptions& option
     a = options.paths.front();
     b = options.paths.back();
   }
-  const auto facts = [&](bool candidate, std::string_view path, const std::string& rank, const std::string& step) {
-    const Role role = role_of_side(run, candidate);
-    return SideFacts{
-        fmt::format("{}{}{}", path, rank.empty() ? "" : " rank " + rank, step.empty() ? "" : " step " + step),
-        role.of_device, role.dtype == DType::kUndefined ? std::string_view() : name_of(role.dtype)};
+  const auto name = [](std::string_view path, const std::string& rank, const std::string& step) {
+    return fmt::format("{}{}{}", path, rank.empty() ? "" : " rank " + rank, step.empty() ? "" : " step " + step);
   };
-  return {facts(true, a, options.rank_a, options.step_a), facts(false, b, options.rank_b, options.step_b)};
+  Sides<SideFacts> facts = {facts_of_side(run, Side::kCandidate), facts_of_side(run, Side::kReference)};
+  facts.a.name = name(a, options.rank_a, options.step_a);
+  facts.b.name = name(b, options.rank_b, options.step_b);
+  return facts;
 }
 
 std::string roles_text(const DiffResult& run, const DiffOptions& options) {
@@ -186,17 +183,16 @@ std::string roles_text(const DiffResult& run, const DiffOptions& options) {
   std::string text;
   for (const Side side : kBothSides) {
     const SideFacts& one = facts[side];
-    const std::string_view separator = one.of_device && !one.dtype.empty() ? ", " : "";
+    const std::string_view dtype = one.dtype_name(), separator = one.of_device && !dtype.empty() ? ", " : "";
     text += fmt::format("{}{} {}{}{}{}{}", text.empty() ? "" : " \u00b7 ", name_of(side), one.name,
-                        one.of_device || !one.dtype.empty() ? ": " : "", one.of_device ? "Ascend" : "", separator,
-                        one.dtype);
+                        one.of_device || !dtype.empty() ? ": " : "", one.of_device ? "Ascend" : "", separator, dtype);
   }
   return escape_for_terminal(text) + "\n";
 }
 
 std::string swap_text(const DiffResult& run) {
   if (run.single_pair || run.pairing.of_parameters) return {};
-  const Role a = role_of_side(run, true), b = role_of_side(run, false);
+  const SideFacts a = facts_of_side(run, Side::kCandidate), b = facts_of_side(run, Side::kReference);
   if (a.of_device && !b.of_device) return {};
   const bool device = b.of_device && !a.of_device;
   const bool coarser = unit_roundoff(b.dtype) > unit_roundoff(a.dtype) && a.dtype != DType::kUndefined;

@@ -20,9 +20,13 @@ namespace msdump::cli {
 [[nodiscard]] std::string tensors_text(const DiffResult& run, const std::vector<TensorId>& tensors);
 // The name of a side, with its rank and step if options give them, and what is known of it: "Ascend, bfloat16".
 struct SideFacts {
-  std::string name;
+  std::string name = {};
   bool of_device = false;
-  std::string_view dtype;  // the coarsest that is common; empty for none
+  DType dtype = DType::kUndefined;  // the coarsest that a tenth of its tensors of floating point have
+
+  [[nodiscard]] std::string_view dtype_name() const {  // empty: not known
+    return dtype == DType::kUndefined ? std::string_view() : name_of(dtype);
+  }
 };
 [[nodiscard]] Sides<SideFacts> facts_of_sides(const DiffResult& run, const DiffOptions& options);
 // "candidate NPU: Ascend, bfloat16 · reference CPU: float32"
