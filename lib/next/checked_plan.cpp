@@ -58,12 +58,12 @@ RunPlace place_of_first(const CheckRun& run, const FirstNonfinite& first) {
 }
 
 // The first NaN or infinity.
-FoundSuspect suspect_of(const CheckRun& run, const CaseRuns& runs, const FirstNonfinite& first, DumpExtent extent) {
+Suspect suspect_of(const CheckRun& run, const CaseRuns& runs, const FirstNonfinite& first, DumpExtent extent) {
   using Kind = FirstNonfinite::Kind;
   const bool is_input = first.kind == Kind::kInput;
   // Inputs with nothing but the -inf of a mask are judged, and not finite.
   const bool made_it = std::find(first.outputs.begin(), first.outputs.end(), first.tensor) != first.outputs.end();
-  FoundSuspect found = suspect_at(run, runs.last(), first.op, place_of_first(run, first));
+  Suspect found = suspect_at(run, runs.last(), first.op, place_of_first(run, first));
   found.kind = name_of(first.kind);
   found.reason = first.reason;
   found.parameter = first.parameter;
@@ -98,8 +98,8 @@ bool has_elements(const CheckRun& run, const Finding& finding) {
                                                [&](RecordId tensor) { return has(check::tensor_of(tensor)); });
 }
 
-FoundSuspect suspect_of(const CheckRun& run, const CaseRuns& runs, const Finding& finding, Open open) {
-  FoundSuspect found = suspect_at(run, runs.last(), finding.op, {finding.rank, finding.step, 0});
+Suspect suspect_of(const CheckRun& run, const CaseRuns& runs, const Finding& finding, Open open) {
+  Suspect found = suspect_at(run, runs.last(), finding.op, {finding.rank, finding.step, 0});
   found.kind = check::name_of(finding.rule);
   found.reason = finding.message;
   const std::vector<int64_t>& ranks = finding.group.empty() ? finding.ranks : finding.group;
@@ -122,7 +122,7 @@ const Finding* first_finding(const CheckRun& run, bool by_step, const std::funct
 }
 
 // An operator that was dumped because it overflows, else a task without files.
-std::optional<FoundSuspect> first_overflow(const CheckRun& run, const CaseRuns& runs) {
+std::optional<Suspect> first_overflow(const CheckRun& run, const CaseRuns& runs) {
   const Finding* const of_operator =
       first_finding(run, false, [](const Finding& finding) { return finding.rule == RuleId::kOperatorOverflow; });
   if (of_operator != nullptr) return suspect_of(run, runs, *of_operator, Open::kPinned);
@@ -130,7 +130,7 @@ std::optional<FoundSuspect> first_overflow(const CheckRun& run, const CaseRuns& 
   const check::OverflowHit& hit = run.report.overflows.front();
   const DumpIndex& index = run.dump.index();
   const uint32_t dump = index.folders()[index.files()[hit.file].folder].identity.dump;
-  FoundSuspect found = suspect_at(run, runs.last(), kNoId, {hit.rank, hit.step, 0, dump});
+  Suspect found = suspect_at(run, runs.last(), kNoId, {hit.rank, hit.step, 0, dump});
   found.kind = check::name_of(RuleId::kOperatorOverflow);
   found.reason =
       fmt::format("the device noted an overflow: {}; no dumped file has this task and stream id", check::describe(hit));
@@ -139,7 +139,7 @@ std::optional<FoundSuspect> first_overflow(const CheckRun& run, const CaseRuns& 
 }
 
 // Finite numbers that explode, or ranks that diverge.
-std::optional<FoundSuspect> first_growth(const CheckRun& run, const CaseRuns& runs) {
+std::optional<Suspect> first_growth(const CheckRun& run, const CaseRuns& runs) {
   const Finding* const first = first_finding(run, true, [](const Finding& finding) {
     return finding.severity != Severity::kNote && check::info(finding.rule).has(check::kGrows);
   });
@@ -153,7 +153,7 @@ std::optional<FoundSuspect> first_growth(const CheckRun& run, const CaseRuns& ru
                                                 : Open::kStatistics);
 }
 
-std::optional<FoundSuspect> find_suspect(const CheckRun& run, const CaseRuns& runs, DumpExtent extent) {
+std::optional<Suspect> find_suspect(const CheckRun& run, const CaseRuns& runs, DumpExtent extent) {
   // An operator whose outputs are not what its own inputs lead to is pinned, whatever is NaN after it.
   const auto& bad = run.report.first;
   const Finding* const wrong = first_finding(run, false, [](const Finding& finding) {
@@ -161,7 +161,7 @@ std::optional<FoundSuspect> find_suspect(const CheckRun& run, const CaseRuns& ru
   });
   if (wrong != nullptr && (!bad || run_of(run, *wrong) < bad->run)) return suspect_of(run, runs, *wrong, Open::kPinned);
   if (bad) return suspect_of(run, runs, *bad, extent);
-  std::optional<FoundSuspect> found = first_overflow(run, runs);
+  std::optional<Suspect> found = first_overflow(run, runs);
   if (!found) found = first_growth(run, runs);
   // The operators that overflow were asked for once.
   if (found && found->open == Open::kNotDumped && runs.rounds > 1) return {};
@@ -208,7 +208,7 @@ DumpExtent extent_of(const CheckRun& run) {
 
 NextPlan plan_next(const std::vector<CaseDump<CheckRun>>& dumps, const DumpRequest& as_before) {
   const CaseRuns runs(dumps);
-  std::vector<FoundSuspect> suspects;
+  std::vector<Suspect> suspects;
   if (auto found = find_suspect(*dumps.back().run, runs, dumps.back().extent)) suspects.push_back(std::move(*found));
   return plan_for(std::move(suspects), runs.last(), runs, kCheckedWords, as_before);
 }

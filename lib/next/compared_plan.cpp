@@ -104,9 +104,9 @@ bool is_noise(const DiffResult& run, const Divergence& root, double largest) {
 }
 
 // At the operator of a tensor.
-FoundSuspect suspect_at(const DiffResult& run, const DumpRuns& runs, TensorId tensor, std::string reason) {
+Suspect suspect_at(const DiffResult& run, const DumpRuns& runs, TensorId tensor, std::string reason) {
   const Identity identity = run.identity(tensor);
-  FoundSuspect suspect = suspect_at(run, runs, run.pairing.tensors[tensor].op, {identity.rank, identity.step, 0});
+  Suspect suspect = suspect_at(run, runs, run.pairing.tensors[tensor].op, {identity.rank, identity.step, 0});
   suspect.reason = std::move(reason);
   return suspect;
 }
@@ -115,8 +115,8 @@ Sides<MsprobeSettings> settings_of(const DiffResult& run, const UnseenCalls& cal
   return {msprobe_settings(run, calls, true), msprobe_settings(run, calls, false)};
 }
 
-FoundSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent extent, const DumpRuns& runs) {
-  FoundSuspect suspect = suspect_at(run, runs, root.op, root.place);
+Suspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent extent, const DumpRuns& runs) {
+  Suspect suspect = suspect_at(run, runs, root.op, root.place);
   suspect.kind = name_of(root.kind);
   suspect.parameter = root.parameter;
   suspect.reason = root.reason;
@@ -136,7 +136,7 @@ FoundSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExten
 }
 
 // The first call of a range at which the error jumps. Its first calls have the errors of all calls before the range.
-std::optional<FoundSuspect> jump_in(const DiffResult& run, const DumpRuns& runs, double largest) {
+std::optional<Suspect> jump_in(const DiffResult& run, const DumpRuns& runs, double largest) {
   constexpr double kJump = 5, kShareOfLargest = 0.3;
   struct Call {
     TensorId tensor;
@@ -169,22 +169,22 @@ std::optional<FoundSuspect> jump_in(const DiffResult& run, const DumpRuns& runs,
 }
 
 // In the order of the roots.
-std::vector<FoundSuspect> suspects_of(const DiffResult& run, DumpExtent extent, const DumpRuns& runs) {
+std::vector<Suspect> suspects_of(const DiffResult& run, DumpExtent extent, const DumpRuns& runs) {
   const bool range = extent == DumpExtent::kRange;
   const double largest = range ? largest_error(run, run.rows) : 0;
-  std::vector<FoundSuspect> suspects;
+  std::vector<Suspect> suspects;
   for (const Divergence& root : run.divergence.roots) {
     if (!range || !is_noise(run, root, largest)) suspects.push_back(suspect_of(run, root, extent, runs));
   }
   const bool all_came_in =
-      std::all_of(suspects.begin(), suspects.end(), [](const FoundSuspect& one) { return one.open == Open::kBefore; });
+      std::all_of(suspects.begin(), suspects.end(), [](const Suspect& one) { return one.open == Open::kBefore; });
   if (!range || !all_came_in) return suspects;
-  if (std::optional<FoundSuspect> jump = jump_in(run, runs, largest)) return {std::move(*jump)};
+  if (std::optional<Suspect> jump = jump_in(run, runs, largest)) return {std::move(*jump)};
   return suspects;
 }
 
 // The first operator whose statistics differ although no input of it does; none if no difference exceeds noise.
-std::optional<FoundSuspect> first_after_equal_inputs(const DiffResult& run, const DumpRuns& runs) {
+std::optional<Suspect> first_after_equal_inputs(const DiffResult& run, const DumpRuns& runs) {
   struct Call {
     TensorId tensor;  // an output that differs
     bool any_input = false, inputs_differ = false;
@@ -210,15 +210,14 @@ std::optional<FoundSuspect> first_after_equal_inputs(const DiffResult& run, cons
     return one.second.tensor != kNoId && one.second.any_input && !one.second.inputs_differ;
   });
   if (found == calls.end()) return {};
-  FoundSuspect suspect =
-      suspect_at(run, runs, found->second.tensor,
-                 "nothing is proved; it is the first whose outputs differ although its inputs agree");
+  Suspect suspect = suspect_at(run, runs, found->second.tensor,
+                               "nothing is proved; it is the first whose outputs differ although its inputs agree");
   suspect.open = Open::kStatistics;
   return suspect;
 }
 
 // The first tensor whose history diverges from that of the other training.
-std::optional<FoundSuspect> first_mover(const DiffResult& run, const DumpRuns& runs) {
+std::optional<Suspect> first_mover(const DiffResult& run, const DumpRuns& runs) {
   if (!run.histories.began) return {};
   const check::Mover& mover = run.histories.began->first;
   const check::StepTensor& moved = run.histories.history[mover.tensor];
@@ -229,7 +228,7 @@ std::optional<FoundSuspect> first_mover(const DiffResult& run, const DumpRuns& r
            identity.occurrence == moved.occurrence && run.op_name(run.pairing.tensors[tensor].op) == moved.op_name;
   });
   if (row == run.rows.end()) return {};
-  FoundSuspect suspect = suspect_at(run, runs, *row, check::reason_of(run.histories));
+  Suspect suspect = suspect_at(run, runs, *row, check::reason_of(run.histories));
   suspect.kind = "began";
   suspect.open = Open::kStepsBefore;
   return suspect;
@@ -250,7 +249,7 @@ class UnjudgedSearch {
     }
   }
 
-  [[nodiscard]] std::optional<FoundSuspect> find() const {
+  [[nodiscard]] std::optional<Suspect> find() const {
     TensorId first;
     const auto place_of = [&](TensorId row) { return std::pair(run_.divergence.runs[row], is_output(row)); };
     for (const TensorId row : run_.rows) {
@@ -258,7 +257,7 @@ class UnjudgedSearch {
     }
     if (first == kNoId) return {};
     const NameFacts name = run_.identity(first).name;
-    FoundSuspect suspect =
+    Suspect suspect =
         suspect_at(run_, runs_, first,
                    fmt::format("nothing is proved; its {} {} is the first difference that was not judged: {}",
                                name_of(name.io), name.slot, text_of(run_.divergence.unjudged[first])));
@@ -359,9 +358,9 @@ NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpReq
   const CaseRuns runs(dumps);
   const DumpRuns* of = &runs.last();
 
-  std::vector<FoundSuspect> suspects = suspects_of(last, dumps.back().extent, *of);
+  std::vector<Suspect> suspects = suspects_of(last, dumps.back().extent, *of);
   // An input of the first call of the network has no producer to ask for.
-  for (FoundSuspect& suspect : suspects) {
+  for (Suspect& suspect : suspects) {
     if (suspect.open == Open::kBefore && runs.begins_network(suspect)) suspect.open = Open::kPinned;
   }
   // The roots are ordered by their evidence: what `diff` names first leads. What enters a part of the dump says no more than
@@ -371,7 +370,7 @@ NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpReq
                           [](const Suspect& suspect) { return suspect.open == Open::kPinned; });
   // The suspects that were asked for are healthy: takes the next one of the first dump.
   if (const size_t asked = dumps.size() - 1 - runs.begin; suspects.empty() && asked > 0) {
-    std::vector<FoundSuspect> of_first = suspects_of(*dumps[runs.begin].run, dumps[runs.begin].extent, runs.whole);
+    std::vector<Suspect> of_first = suspects_of(*dumps[runs.begin].run, dumps[runs.begin].extent, runs.whole);
     if (asked < of_first.size()) {
       suspects = {std::move(of_first[asked])};
       of = &runs.whole;
@@ -379,7 +378,7 @@ NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpReq
   }
   const bool judged = !last.single_pair && !last.pairing.of_parameters && !last.pairing.likeness.two_networks();
   if (suspects.empty() && dumps.size() == 1 && judged) {
-    std::optional<FoundSuspect> one = first_mover(last, *of);
+    std::optional<Suspect> one = first_mover(last, *of);
     if (!one) one = first_after_equal_inputs(last, *of);
     if (!one) one = UnjudgedSearch(last, *of).find();
     if (one && !(one->open == Open::kBefore && runs.begins_network(*one))) suspects.push_back(std::move(*one));

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compare/sides.h"
 #include "config/write_config.h"
+#include "divergence/roots/unseen_calls.h"
 #include "dump/index/tensor_list.h"
 #include "graph/flow/run_graph.h"
 #include "ir/model/ir_graph.h"
@@ -48,6 +51,11 @@ struct Suspect {
   std::string_view kind;  // as diff or check names it; empty: by its error alone
   std::string reason;
   std::vector<Call> others;  // that may be to blame instead, the nearest first
+  // The next dump is to have these:
+  OperatorId op = {};                    // kNoId: not known
+  std::vector<OperatorId> further = {};  // operators beside it
+  std::vector<int64_t> ranks = {};
+  std::optional<Sides<MsprobeSettings>> hidden = {};  // calls of kHiddenCalls
 };
 [[nodiscard]] std::string_view name_of(Suspect::Open open);  // "pinned", "hidden_calls", ...
 

@@ -52,14 +52,14 @@ class Planner {
     plan_.candidate = plan_.reference = as_before;
   }
 
-  NextPlan plan(const std::vector<FoundSuspect>& suspects, const WordsTable& words) && {
-    plan_.suspects.assign(suspects.begin(), suspects.end());
-    if (suspects.empty()) return std::move(plan_);
+  NextPlan plan(std::vector<Suspect> suspects, const WordsTable& words) && {
+    plan_.suspects = std::move(suspects);
+    if (plan_.suspects.empty()) return std::move(plan_);
     // A pinned operator ends the search: what is open beside it may follow from it.
-    const Open open = suspects.front().open;
+    const Open open = plan_.suspects.front().open;
     plan_.state = open == Open::kPinned ? PlanState::kPinned : PlanState::kAsked;
     if (open == Open::kPinned) return std::move(plan_);
-    ask(suspects);
+    ask(open);
     if (!asks_more_) {
       NextPlan pinned;
       pinned.state = PlanState::kPinned;
@@ -76,13 +76,12 @@ class Planner {
   DumpRequest& request_of(Side side) { return side == Side::kCandidate ? plan_.candidate : plan_.reference; }
   [[nodiscard]] bool of_msprobe() const { return plan_.candidate.kind == ConfigKind::kMsprobe; }
 
-  void ask(const std::vector<FoundSuspect>& suspects) {
-    const Open open = suspects.front().open;
+  void ask(Open open) {
     const bool steps_before_it = open == Open::kStepsBefore;
     std::set<int64_t> steps, ranks;
     size_t asked = 0;
     bool all_have_steps = true;
-    for (const FoundSuspect& suspect : suspects) {
+    for (const Suspect& suspect : plan_.suspects) {
       if (suspect.open != open) continue;
       // The dump of msprobe has one range.
       if (asked == (of_msprobe() ? 1 : kMostSuspects)) break;
@@ -107,7 +106,7 @@ class Planner {
     if (!everything_) measure(open);
   }
 
-  void add_calls(const FoundSuspect& suspect) {
+  void add_calls(const Suspect& suspect) {
     if (suspect.hidden) return ask_for_hidden(suspect);
     if (suspect.op == kNoId) {
       // A task without files. msprobe has no task for overflow; its statistics count what is infinite.
@@ -157,7 +156,7 @@ class Planner {
            });
   }
 
-  void ask_for_hidden(const FoundSuspect& suspect) {
+  void ask_for_hidden(const Suspect& suspect) {
     for (const Side side : kBothSides) {
       DumpRequest& request = request_of(side);
       request.level = (*suspect.hidden)[side].level;
@@ -335,13 +334,13 @@ bool CaseRuns::begins_network(const Suspect& suspect) const {
   });
 }
 
-NextPlan plan_for(std::vector<FoundSuspect> suspects, const DumpRuns& of, const CaseRuns& runs, const WordsTable& words,
+NextPlan plan_for(std::vector<Suspect> suspects, const DumpRuns& of, const CaseRuns& runs, const WordsTable& words,
                   const DumpRequest& as_before) {
-  for (FoundSuspect& suspect : suspects) {
+  for (Suspect& suspect : suspects) {
     if (suspect.further.size() > kMostUndumped)
       suspect.further.erase(suspect.further.begin(), suspect.further.end() - kMostUndumped);
   }
-  return Planner(of, runs, as_before).plan(suspects, words);
+  return Planner(of, runs, as_before).plan(std::move(suspects), words);
 }
 
 size_t calls_before(size_t rounds) {

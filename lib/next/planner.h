@@ -16,7 +16,6 @@
 #include "base/containers.h"
 #include "compare/sides.h"
 #include "config/write_config.h"
-#include "divergence/roots/unseen_calls.h"
 #include "dump/index/tensor_list.h"
 #include "graph/flow/run_graph.h"
 #include "graph/join/dump_operators.h"
@@ -66,17 +65,10 @@ struct DumpRuns {
   [[nodiscard]] bool begins_at(OperatorId op, const RunPlace& place) const;
 };
 
-struct FoundSuspect : Suspect {
-  OperatorId op;                                      // kNoId: not known
-  std::vector<OperatorId> further = {};               // operators to dump beside it
-  std::vector<int64_t> ranks = {};                    // that the next dump is to have
-  std::optional<Sides<MsprobeSettings>> hidden = {};  // that dump the calls of kHiddenCalls
-};
-
 // `of` are the executions of `run`, which is a DiffResult or a CheckRun. An operator that is known tells the dump.
 template <class Run>
-[[nodiscard]] FoundSuspect suspect_at(const Run& run, const DumpRuns& of, OperatorId op, const RunPlace& place) {
-  FoundSuspect suspect;
+[[nodiscard]] Suspect suspect_at(const Run& run, const DumpRuns& of, OperatorId op, const RunPlace& place) {
+  Suspect suspect;
   suspect.op = op;
   suspect.place = place;
   if (op != kNoId) {
@@ -124,7 +116,7 @@ struct CaseRuns {
 
 // `suspects`: pinned ones first, then most upstream first, with operators of `of`. The kind, target and mode of `as_before`
 // are kept.
-[[nodiscard]] NextPlan plan_for(std::vector<FoundSuspect> suspects, const DumpRuns& of, const CaseRuns& runs,
+[[nodiscard]] NextPlan plan_for(std::vector<Suspect> suspects, const DumpRuns& of, const CaseRuns& runs,
                                 const WordsTable& words, const DumpRequest& as_before);
 
 // ---- for the two plans and their tests
