@@ -36,21 +36,20 @@ namespace {
 constexpr size_t kMostPictures = 12, kOutputsOfRoot = 3, kMostLooks = 200;
 
 report::Object histogram_object(const ErrorPicture& picture) {
-  report::List bins;
-  for (const auto& [bin, count] : picture.bins) bins.emplace_back(report::List{bin, count});
   report::Object object;
-  object.add("per_decade", kBinsPerDecade).add("bins", std::move(bins));
-  object.add("equal", picture.equal).add("mismatches", picture.mismatches);
-  return object;
+  object.add("per_decade", kBinsPerDecade).add("bins", list_of(picture.bins, [](const auto& bin) {
+                                                 return report::List{bin.first, bin.second};
+                                               }));
+  return std::move(object.add("equal", picture.equal).add("mismatches", picture.mismatches));
 }
 
 report::Object map_object(const ErrorPicture& picture) {
-  report::List cells;
-  for (const double cell : picture.cells) cells.emplace_back(static_cast<float>(cell));
   report::Object object;
   object.add("rows", picture.rows).add("columns", picture.columns);
   object.add("cell_height", picture.cell_height).add("cell_width", picture.cell_width);
-  object.add("down", picture.cells_down).add("across", picture.cells_across).add("cells", std::move(cells));
+  object.add("down", picture.cells_down)
+      .add("across", picture.cells_across)
+      .add("cells", list_of(picture.cells, [](double cell) { return static_cast<float>(cell); }));
   return object;
 }
 

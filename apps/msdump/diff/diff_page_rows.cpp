@@ -307,8 +307,7 @@ std::vector<report::PageEdge> DiffPageRows::edges() const {
 }
 
 report::List DiffPageRows::causes() const {
-  report::List list;
-  for (const Divergence& root : run_.divergence.roots) {
+  return list_of(run_.divergence.roots, [&](const Divergence& root) {
     report::List rows;
     for (const auto* const tensors : {&root.outputs, &root.inputs}) {
       for (const TensorId tensor : *tensors) {
@@ -316,10 +315,8 @@ report::List DiffPageRows::causes() const {
       }
     }
     report::Object cause;
-    cause.add("rows", std::move(rows));
-    list.emplace_back(std::move(cause));
-  }
-  return list;
+    return std::move(cause.add("rows", std::move(rows)));
+  });
 }
 
 }  // namespace msdump::cli

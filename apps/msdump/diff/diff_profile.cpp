@@ -144,63 +144,39 @@ Status take_map(const std::string& map, MsprobeCompareOptions& options) {
   return {};
 }
 
-class ProfileWriter {
- public:
-  ProfileWriter(Session& session, const ProfileOptions& profile, const DiffOptions& options)
-      : session_(session), profile_(profile), options_(options) {}
-
-  Result<ExitCode> run(const MsprobeCompareOptions& compare) {
-    MSDUMP_TRY(const std::string target, place_of(options_, true));
-    MSDUMP_TRY(const std::string golden, place_of(options_, false));
-    MSDUMP_TRY(const std::vector<MsprobeJsonPair> pairs, find_msprobe_pairs(target, golden));
-    if (pairs.size() > 1 && profile_.out.empty()) {
-      return fail(
-          make_error(ErrorCode::kUsage, "{} to compare, each with a file of its own", plural(pairs.size(), "rank"))
-              .with_path(target)
-              .with_hint("-out DIR writes all of them; --rank N chooses one"));
-    }
-    for (const MsprobeJsonPair& pair : pairs) MSDUMP_CHECK_OK(compare_one(pair, compare));
-    return conclude(pairs.size());
-  }
-
- private:
-  Status compare_one(const MsprobeJsonPair& pair, const MsprobeCompareOptions& compare) {
-    return write_profile_file(session_, profile_, pair.result_name, [&](const ProfileSink& sink) -> Status {
-      MSDUMP_TRY(const MsprobeCompareCounts counts,
-                 write_msprobe_result(pair.target, pair.golden, compare, session_.context, sink));
-      rows_ += counts.rows;
-      warnings_ += counts.warning;
-      errors_ += counts.error;
-      failed_ += counts.failures.count;
-      for (const Error& error : counts.failures.kept) session_.messages.error(error);
-      return {};
-    });
-  }
-
-  ExitCode conclude(size_t files) {
-    std::string text = plural(static_cast<uint64_t>(rows_), "row");
-    if (!profile_.out.empty()) text += fmt::format(" in {} written", plural(files, "file"));
-    if (warnings_ > 0) text += fmt::format(", {} with warning", warnings_);
-    if (errors_ > 0) text += fmt::format(", {} with error", errors_);
-    if (failed_ > 0) text += fmt::format(", {} could not be read", plural(static_cast<uint64_t>(failed_), "file"));
-    session_.messages.summary(text);
-    return profile_exit_code(options_, failed_ > 0, warnings_ + errors_ > 0);
-  }
-
-  Session& session_;
-  const ProfileOptions& profile_;
-  const DiffOptions& options_;
-  int64_t rows_ = 0, warnings_ = 0, errors_ = 0, failed_ = 0;
-};
-
-ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
+Result<ExitCode> run_msprobe_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
   refuse_other_options(options);
   MsprobeCompareOptions compare;
   compare.pandas2 = profile.name == kMsprobePandas2;
   compare.fuzzy = profile.fuzzy;
-  if (const Status taken = take_map(options.map, compare); !taken) return session.end_with(taken.error());
-  const auto code = ProfileWriter(session, profile, options).run(compare);
-  return code ? *code : session.end_with(code.error());
+  MSDUMP_CHECK_OK(take_map(options.map, compare));
+  MSDUMP_TRY(const std::string target, place_of(options, true));
+  MSDUMP_TRY(const std::string golden, place_of(options, false));
+  MSDUMP_TRY(const std::vector<MsprobeJsonPair> pairs, find_msprobe_pairs(target, golden));
+  if (pairs.size() > 1 && profile.out.empty()) {
+    return fail(
+        make_error(ErrorCode::kUsage, "{} to compare, each with a file of its own", plural(pairs.size(), "rank"))
+            .with_path(target)
+            .with_hint("-out DIR writes all of them; --rank N chooses one"));
+  }
+  MsprobeCompareCounts all;
+  for (const MsprobeJsonPair& pair : pairs) {
+    MSDUMP_CHECK_OK(write_profile_file(session, profile, pair.result_name, [&](const ProfileSink& sink) -> Status {
+      MSDUMP_TRY(MsprobeCompareCounts counts,
+                 write_msprobe_result(pair.target, pair.golden, compare, session.context, sink));
+      for (const Error& error : counts.failures.kept) session.messages.error(error);
+      all += std::move(counts);
+      return {};
+    }));
+  }
+  const auto failed = static_cast<uint64_t>(all.failures.count);
+  std::string text = plural(static_cast<uint64_t>(all.rows), "row");
+  if (!profile.out.empty()) text += fmt::format(" in {} written", plural(pairs.size(), "file"));
+  if (all.warning > 0) text += fmt::format(", {} with warning", all.warning);
+  if (all.error > 0) text += fmt::format(", {} with error", all.error);
+  if (failed > 0) text += fmt::format(", {} could not be read", plural(failed, "file"));
+  session.messages.summary(text);
+  return profile_exit_code(options, failed > 0, all.warning + all.error > 0);
 }
 
 // ---- msaccucmp
@@ -262,31 +238,28 @@ bool was_listed(const Catalogue& catalogue, const Error& error) {
   return false;
 }
 
-ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
+Result<ExitCode> run_msaccucmp_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
   refuse_other_options(profile, options);
-  const auto a = open_side(session.context, options, true);
-  if (!a) return session.end_with(a.error());
-  const auto b = open_side(session.context, options, false);
-  if (!b) return session.end_with(b.error());
-  for (const Catalogue* const side : {&*a, &*b}) {
+  MSDUMP_TRY(const Catalogue a, open_side(session.context, options, true));
+  MSDUMP_TRY(const Catalogue b, open_side(session.context, options, false));
+  for (const Catalogue* const side : {&a, &b}) {
     if (!holds_nothing(*side)) continue;
     report_failures(session, *side);
     return conclude_listing(session, *side);
   }
-  if (nothing_chosen(*a) && nothing_chosen(*b)) return conclude_listing(session, *a);
+  if (nothing_chosen(a) && nothing_chosen(b)) return conclude_listing(session, a);
   MsaccucmpCounts counts;
-  const Status written = write_profile_file(session, profile, "result", [&](const ProfileSink& sink) -> Status {
-    MSDUMP_TRY(counts, write_msaccucmp_result(side_of(*a), side_of(*b), session.context, sink));
+  MSDUMP_CHECK_OK(write_profile_file(session, profile, "result", [&](const ProfileSink& sink) -> Status {
+    MSDUMP_TRY(counts, write_msaccucmp_result(side_of(a), side_of(b), session.context, sink));
     return {};
-  });
-  if (!written) return session.end_with(written.error());
-  report_failures(session, *a);
-  report_failures(session, *b);
+  }));
+  report_failures(session, a);
+  report_failures(session, b);
   for (const Error& error : counts.failures.kept) {
-    if (!was_listed(*a, error) && !was_listed(*b, error)) session.messages.error(error);
+    if (!was_listed(a, error) && !was_listed(b, error)) session.messages.error(error);
   }
   session.messages.summary(summary_text(counts, !profile.out.empty()));
-  const bool failed = counts.failures.count > 0 || !a->list.failures().empty() || !b->list.failures().empty();
+  const bool failed = counts.failures.count > 0 || !a.list.failures().empty() || !b.list.failures().empty();
   return profile_exit_code(options, failed,
                            counts.unmatched + counts.not_compared + counts.left_out + counts.beyond > 0);
 }
@@ -295,11 +268,13 @@ ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, 
 
 ExitCode run_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
   const std::vector<std::string> known = profile_names();
-  if (profile.name == kMsaccucmp) return run_msaccucmp_profile(session, profile, options);
-  if (std::find(known.begin(), known.end(), profile.name) != known.end())
-    return run_msprobe_profile(session, profile, options);
-  return session.end_with(make_error(ErrorCode::kUsage, "--profile: {}", unknown_word("tool", profile.name, known))
-                              .with_hint("accepted are " + join_words(known, "and")));
+  if (std::find(known.begin(), known.end(), profile.name) == known.end()) {
+    return session.end_with(make_error(ErrorCode::kUsage, "--profile: {}", unknown_word("tool", profile.name, known))
+                                .with_hint("accepted are " + join_words(known, "and")));
+  }
+  const Result<ExitCode> code = profile.name == kMsaccucmp ? run_msaccucmp_profile(session, profile, options)
+                                                           : run_msprobe_profile(session, profile, options);
+  return code ? *code : session.end_with(code.error());
 }
 
 }  // namespace msdump::cli

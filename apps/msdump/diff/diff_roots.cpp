@@ -22,23 +22,6 @@
 namespace msdump::cli {
 namespace {
 
-constexpr size_t kItemsShown = 4;
-
-// The first of a list: "a, b, and 3 more".
-template <class Item, class Text>
-std::string first_of(const std::vector<Item>& list, const Text& text_of_item) {
-  std::string joined;
-  for (size_t i = 0; i < list.size() && i < kItemsShown; ++i) joined += (i == 0 ? "" : ", ") + text_of_item(list[i]);
-  if (list.size() > kItemsShown) joined += fmt::format(", and {} more", list.size() - kItemsShown);
-  return joined;
-}
-
-report::List list_of_texts(const std::vector<std::string>& texts) {
-  report::List list;
-  for (const std::string& text : texts) list.emplace_back(text);
-  return list;
-}
-
 // "level": "mix", "statistics": {"list": ["Module.fc.Block.forward.0"]}
 std::string settings_text(const MsprobeSettings& settings) {
   std::string names;
@@ -52,12 +35,11 @@ std::string settings_text(const MsprobeSettings& settings) {
 
 report::Object settings_object(const MsprobeSettings& settings) {
   report::Object block, object;
-  if (!settings.scope.empty()) block.add("scope", list_of_texts(settings.scope));
-  if (!settings.list.empty()) block.add("list", list_of_texts(settings.list));
+  if (!settings.scope.empty()) block.add("scope", report::list_of(settings.scope));
+  if (!settings.list.empty()) block.add("list", report::list_of(settings.list));
   object.add("task", settings.task).add("level", settings.level);
   if (settings.all_risks) object.add("risk_level", "ALL");
-  object.add(std::string(settings.task), std::move(block));
-  return object;
+  return std::move(object.add(std::string(settings.task), std::move(block)));
 }
 
 std::string kernels_text(const std::vector<std::string>& kernels) {
@@ -67,9 +49,8 @@ std::string kernels_text(const std::vector<std::string>& kernels) {
 
 report::Object kernels_object(const std::vector<std::string>& kernels) {
   report::Object settings, object;
-  settings.add("dump_mode", 1).add("kernels", list_of_texts(kernels));
-  object.add("common_dump_settings", std::move(settings));
-  return object;
+  settings.add("dump_mode", 1).add("kernels", report::list_of(kernels));
+  return std::move(object.add("common_dump_settings", std::move(settings)));
 }
 
 // " (Mul, rank 0, step 1)", without unknown parts.
@@ -176,27 +157,22 @@ class RootReport {
     report::Object tensors;
     tensors.add("inputs", evidence(root_.inputs)).add("outputs", evidence(root_.outputs));
     object.add("evidence", std::move(tensors)).add("downstream", root_.downstream);
-    report::List arguments, places;
-    for (const DivergedArgument& one : root_.arguments) {
-      report::Object argument;
-      argument.add("slot", one.name).add("a", one.a).add("b", one.b);
-      arguments.emplace_back(std::move(argument));
-    }
-    object.add("arguments", std::move(arguments));
+    object.add("arguments", list_of(root_.arguments, [](const DivergedArgument& one) {
+                 report::Object argument;
+                 return std::move(argument.add("slot", one.name).add("a", one.a).add("b", one.b));
+               }));
     object.add("amplification", root_.amplification);
     const OutputScore* const score = root_.score ? &*root_.score : nullptr;
     object.add("measured_error", score ? report::Value(score->measured) : report::Value());
     object.add("expected_error", score ? report::Value(rounded(score->expected)) : report::Value());
     object.add("score", score ? report::Value(rounded(score->score)) : report::Value());
     object.add("siblings", score ? report::Value(siblings_value(*score)) : report::Value());
-    for (const DivergencePlace& other : root_.places) {
-      report::Object place;
-      place.add("op_name", run_.op_name(other.op))
-          .add("rank", other.place.rank.plain())
-          .add("step", other.place.step.plain());
-      places.emplace_back(std::move(place));
-    }
-    object.add("places", std::move(places)).add("candidates", candidates());
+    object.add("places", list_of(root_.places, [&](const DivergencePlace& other) {
+                 report::Object place;
+                 place.add("op_name", run_.op_name(other.op)).add("rank", other.place.rank.plain());
+                 return std::move(place.add("step", other.place.step.plain()));
+               }));
+    object.add("candidates", candidates());
     object.add("dump_config", dump_config()).add("gradient_cut", gradient_cut());
     object.add("read_by", enters ? report::Value(run_.op_name(root_.op)) : report::Value());
     const auto by_itself = std::find_if(root_.outputs.begin(), root_.outputs.end(), [&](TensorId tensor) {
@@ -279,30 +255,24 @@ class RootReport {
   }
 
   [[nodiscard]] report::List evidence(const std::vector<TensorId>& tensors) const {
-    report::List list;
-    for (const TensorId tensor : tensors) {
+    return list_of(tensors, [&](TensorId tensor) {
       const TensorPair& pair = run_.pairing.tensors[tensor];
       const NameFacts& name = run_.record_of(pair).name;
       report::Object entry;
       entry.add("op_name", run_.op_name(pair.op)).add("io", name_of(name.io)).add("slot", slot_value(name.slot));
       const Verdict verdict = run_.diffs[tensor].verdict;
       entry.add("verdict", name_of(verdict));
-      entry.add("relative_l2", verdict == Verdict::kNan ? std::nullopt : judged_error(run_, tensor));
-      list.emplace_back(std::move(entry));
-    }
-    return list;
+      return std::move(entry.add("relative_l2", verdict == Verdict::kNan ? std::nullopt : judged_error(run_, tensor)));
+    });
   }
 
   [[nodiscard]] report::List candidates() const {
-    report::List list;
-    for (const OperatorId op : root_.candidates.empty() ? root_.chain : root_.candidates) {
+    return list_of(root_.candidates.empty() ? root_.chain : root_.candidates, [&](OperatorId op) {
       const OperatorLine line = run_.line(op);
       report::Object object;
       object.add("op_name", run_.op_name(op)).add("op_type", run_.op_type(op)).add("source", source_value(line.frame));
-      object.add("one_of_several", line.one_of_several);
-      list.emplace_back(std::move(object));
-    }
-    return list;
+      return std::move(object.add("one_of_several", line.one_of_several));
+    });
   }
 
   [[nodiscard]] report::Value dump_config() const {
@@ -318,16 +288,15 @@ class RootReport {
 
   [[nodiscard]] report::Value gradient_cut() const {
     if (!root_.cut) return {};
-    report::List lines;
-    for (const CutLine& line : lines_of_cut(run_, *root_.cut)) {
-      report::Object object;
-      object.add("source", source_value(line.frame)).add("operators", uint64_t{line.operators});
-      lines.emplace_back(std::move(object));
-    }
     report::Object object;
     object.add("only_in", root_.cut->of_candidate ? "candidate" : "reference");
     object.add("source", source_value(run_.frame(root_.cut->at)));
-    object.add("operators", uint64_t{root_.cut->operators.size()}).add("lines", std::move(lines));
+    object.add("operators", uint64_t{root_.cut->operators.size()});
+    object.add(
+        "lines", list_of(lines_of_cut(run_, *root_.cut), [](const CutLine& line) {
+          report::Object of_line;
+          return std::move(of_line.add("source", source_value(line.frame)).add("operators", uint64_t{line.operators}));
+        }));
     return object;
   }
 
@@ -351,9 +320,7 @@ std::vector<RootFact> root_facts(const DiffResult& run, const Divergence& root) 
 }
 
 report::List divergences_value(const DiffResult& run) {
-  report::List list;
-  for (const Divergence& root : run.divergence.roots) list.emplace_back(RootReport(run, root).object());
-  return list;
+  return list_of(run.divergence.roots, [&](const Divergence& root) { return RootReport(run, root).object(); });
 }
 
 // ---- --explain
@@ -488,12 +455,7 @@ std::string explain_text(const DiffResult& run) {
 }
 
 report::List explain_value(const DiffResult& run) {
-  report::List list;
-  for (const RunAccount& account : run.divergence.accounts) {
-    report::List inputs, outputs, through;
-    for (const InputAccount& input : account.inputs) inputs.emplace_back(input_object(run, account, input));
-    for (const OutputAccount& output : account.outputs) outputs.emplace_back(output_object(run, account, output));
-    for (const OperatorId op : account.through) through.emplace_back(run.op_name(op));
+  return list_of(run.divergence.accounts, [&](const RunAccount& account) {
     report::Object object;
     object.add("op_name", run.op_name(account.op)).add("op_type", run.op_type(account.op));
     object.add("rank", account.place.rank.plain()).add("step", account.place.step.plain());
@@ -501,13 +463,14 @@ report::List explain_value(const DiffResult& run) {
       object.add("dump", dump);
     object.add("occurrence", account.place.occurrence);
     object.add("source", source_value(run.frame(account.op)));
-    object.add("inputs", std::move(inputs)).add("through", std::move(through)).add("outputs", std::move(outputs));
+    object.add("inputs", list_of(account.inputs, [&](const auto& input) { return input_object(run, account, input); }));
+    object.add("through", list_of(account.through, [&](OperatorId op) { return run.op_name(op); }));
+    object.add("outputs",
+               list_of(account.outputs, [&](const auto& output) { return output_object(run, account, output); }));
     object.add("threshold", rounded(account.threshold)).add("is_root", account.is_root);
     object.add("root", account.root_op ? report::Value(run.op_name(*account.root_op)) : report::Value());
-    object.add("reason", account.conclusion);
-    list.emplace_back(std::move(object));
-  }
-  return list;
+    return std::move(object.add("reason", account.conclusion));
+  });
 }
 
 }  // namespace msdump::cli

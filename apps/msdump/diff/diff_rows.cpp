@@ -25,34 +25,24 @@ namespace {
 
 report::Object element_object(const WorstElement& element) {
   report::Object object;
-  object.add("index", report::list_of(element.index)).add("a", element.a).add("b", element.b);
-  return object;
+  return std::move(object.add("index", report::list_of(element.index)).add("a", element.a).add("b", element.b));
 }
 
 }  // namespace
 
-report::List elements_value(const std::vector<WorstElement>& elements) {
-  report::List list;
-  for (const WorstElement& element : elements) list.emplace_back(element_object(element));
-  return list;
-}
+report::List elements_value(const std::vector<WorstElement>& elements) { return list_of(elements, element_object); }
 
 report::List axes_value(const ErrorAxes& axes) {
-  report::List list;
-  for (const AxisError& axis : axes.axes) {
-    report::List ranges;
-    for (const AxisRange& range : axis.ranges) {
-      report::Object object;
-      object.add("first", range.first).add("last", range.last).add("share", range.share);
-      object.add("max_abs", range.max_abs).add("mismatches", range.mismatches);
-      ranges.emplace_back(std::move(object));
-    }
+  const auto range_object = [](const AxisRange& range) {
+    report::Object object;
+    object.add("first", range.first).add("last", range.last).add("share", range.share);
+    return std::move(object.add("max_abs", range.max_abs).add("mismatches", range.mismatches));
+  };
+  return list_of(axes.axes, [&](const AxisError& axis) {
     report::Object object;
     object.add("axis", axis.axis).add("extent", axis.extent).add("carried", axis.carried);
-    object.add("ranges", std::move(ranges));
-    list.emplace_back(std::move(object));
-  }
-  return list;
+    return std::move(object.add("ranges", list_of(axis.ranges, range_object)));
+  });
 }
 
 namespace {
@@ -195,6 +185,9 @@ bool is_scaled(const report::Row& row) { return row.get<double>("loss_scale") !=
 
 std::vector<report::Column> diff_columns(const DiffResult& run) {
   std::vector<report::Column> columns{{"verdict", "verdict"}};
+  const auto add_hidden = [&](std::initializer_list<const char*> keys) {
+    for (const char* const key : keys) columns.push_back({key, ""});
+  };
   std::set<std::optional<int64_t>> ranks, steps;
   for (const TensorId row : run.rows) {
     const Identity identity = run.identity(row);
@@ -225,38 +218,19 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                        metric.name == "max_abs" ? kDropMaxAbs : uint8_t{0}});
   }
   if (!run.placements.empty()) {
-    columns.insert(columns.end(), {{"layout", "layout", layout_cell, kDropLayout},
-                                   {"reference_layout", ""},
-                                   {"layout_confidence", ""},
-                                   {"ranks", ""}});
+    columns.push_back({"layout", "layout", layout_cell, kDropLayout});
+    add_hidden({"reference_layout", "layout_confidence", "ranks"});
   }
-  if (run.tokens != nullptr) {
-    columns.insert(
-        columns.end(),
-        {{"tokens.tokens", ""}, {"tokens.wrong", ""}, {"tokens.median_error", ""}, {"tokens.largest_error", ""}});
-  }
-  columns.insert(columns.end(), {{"worst.index", ""},
-                                 {"worst.a", ""},
-                                 {"worst.b", ""},
-                                 {"tolerance_that_passes.rtol", ""},
-                                 {"tolerance_that_passes.atol", ""},
-                                 {"a_value", ""},
-                                 {"b_value", ""},
-                                 {"source.file", "line", source_cell, report::kDropStep},
-                                 {"source.line", ""},
-                                 {"source.code", ""},
-                                 {"source.end_line", ""},
-                                 {"paired_by", ""},
-                                 {"pair_confidence", ""},
-                                 {"accepted", ""},
-                                 {"measured_error", ""},
-                                 {"expected_error", ""},
-                                 {"score", ""},
-                                 {"explained", "explained"},
-                                 {"unjudged", ""},
-                                 {"loss_scale", ""},
-                                 {"nonfinite", ""},
-                                 {"reason", "reason"}});
+  if (run.tokens != nullptr)
+    add_hidden({"tokens.tokens", "tokens.wrong", "tokens.median_error", "tokens.largest_error"});
+  add_hidden({"worst.index", "worst.a", "worst.b", "tolerance_that_passes.rtol", "tolerance_that_passes.atol",
+              "a_value", "b_value"});
+  columns.push_back({"source.file", "line", source_cell, report::kDropStep});
+  add_hidden({"source.line", "source.code", "source.end_line", "paired_by", "pair_confidence", "accepted",
+              "measured_error", "expected_error", "score"});
+  columns.push_back({"explained", "explained"});
+  add_hidden({"unjudged", "loss_scale", "nonfinite"});
+  columns.push_back({"reason", "reason"});
   return columns;
 }
 
@@ -415,13 +389,10 @@ report::Value order_value(const DiffResult& run, OperatorId pair) {
 }
 
 report::List relations_value(const DiffResult& run) {
-  report::List list;
-  for (const FoundRelation& one : run.pairing.relations) {
+  return list_of(run.pairing.relations, [](const FoundRelation& one) {
     report::Object object;
-    object.add("kind", one.kind).add("text", one.text).add("count", one.count);
-    list.emplace_back(std::move(object));
-  }
-  return list;
+    return std::move(object.add("kind", one.kind).add("text", one.text).add("count", one.count));
+  });
 }
 
 bool any_value_differs(const DiffResult& run) {
@@ -454,14 +425,11 @@ report::Object diff_summary(const DiffResult& run, size_t failed) {
   summary.add("reshaped", count_reshaped(run));
   summary.add("arguments", run.arguments.size()).add("accepted", count_accepted(run)).add("failed", failed);
   summary.add("verdict", run.rows.empty() ? report::Value() : report::Value(name_of(verdict_over_all(run))));
-  report::List limits;
-  for (const ReachedLimit& one : run.limits()) {
-    report::Object object;
-    object.add("name", one.name).add("limit", one.limit).add("effect", one.effect);
-    limits.emplace_back(std::move(object));
-  }
-  summary.add("limits", std::move(limits)).add("recompute", recompute_summary(run.computed.counts));
-  return summary;
+  summary.add("limits", list_of(run.limits(), [](const ReachedLimit& one) {
+                report::Object object;
+                return std::move(object.add("name", one.name).add("limit", one.limit).add("effect", one.effect));
+              }));
+  return std::move(summary.add("recompute", recompute_summary(run.computed.counts)));
 }
 
 std::string_view reason_key(const DiffResult& run, TensorId tensor, const std::vector<bool>& of_cause) {

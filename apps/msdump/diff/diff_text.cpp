@@ -102,11 +102,8 @@ std::string_view of_device_dump(Alone alone) {
 }  // namespace
 
 std::string tensors_text(const DiffResult& run, const std::vector<TensorId>& tensors) {
-  std::string text;
-  for (size_t i = 0; i < tensors.size() && i < kTensorsShown; ++i)
-    text += (i == 0 ? "" : "; ") + tensor_text(run, tensors[i]);
-  if (tensors.size() > kTensorsShown) text += fmt::format("; and {} more", tensors.size() - kTensorsShown);
-  return text;
+  return first_of(
+      tensors, [&](TensorId tensor) { return tensor_text(run, tensor); }, kTensorsShown, "; ");
 }
 
 std::string loss_scale_text(double scale) {
@@ -229,16 +226,13 @@ std::string parameters_text(const DiffResult& run) {
   }
   if (differing.empty()) return {};
   std::stable_sort(differing.begin(), differing.end());
-  std::string text = fmt::format("{} of {} {}: ", differing.size(), plural(count_compared(run), "parameter"),
-                                 differing.size() == 1 ? "differs" : "differ");
-  for (size_t i = 0; i < std::min(differing.size(), kNamed); ++i) {
-    const auto& [error, row] = differing[i];
-    const Verdict verdict = run.diffs[row].verdict;
-    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", run.op_name(run.pairing.tensors[row].op),
-                        verdict == Verdict::kDiffer ? fmt::format("{:.2g}", -error) : std::string(name_of(verdict)));
-  }
-  if (differing.size() > kNamed) text += fmt::format(", and {} more", differing.size() - kNamed);
-  return text;
+  const auto named = [&](const std::pair<double, TensorId>& one) {
+    const Verdict verdict = run.diffs[one.second].verdict;
+    return fmt::format("{} ({})", run.op_name(run.pairing.tensors[one.second].op),
+                       verdict == Verdict::kDiffer ? fmt::format("{:.2g}", -one.first) : std::string(name_of(verdict)));
+  };
+  return fmt::format("{} of {} {}: {}", differing.size(), plural(count_compared(run), "parameter"),
+                     differing.size() == 1 ? "differs" : "differ", first_of(differing, named, kNamed));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // formulas.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,16 @@ Result<std::string> values_text(const DiffResult& run, TensorId tensor, const st
 inline constexpr size_t kElementsShown = 20;
 [[nodiscard]] std::string closer_text(const DiffResult& run, TensorId tensor, size_t worst);
 [[nodiscard]] std::string metrics_text();
+
+// The first few of a list: "a, b, and 3 more".
+template <class Item, class Text>
+[[nodiscard]] std::string first_of(const std::vector<Item>& list, const Text& text_of, size_t most = 4,
+                                   std::string_view separator = ", ") {
+  std::string joined;
+  for (size_t i = 0; i < std::min(list.size(), most); ++i)
+    joined += fmt::format("{}{}", i == 0 ? "" : separator, text_of(list[i]));
+  return list.size() > most ? fmt::format("{}{}and {} more", joined, separator, list.size() - most) : joined;
+}
 
 // Adds one line, whatever its parts hold: names come from files, and a line end in a name would forge a line.
 template <class... Parts>

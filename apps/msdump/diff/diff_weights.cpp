@@ -147,22 +147,22 @@ std::string weights_text(const WeightVersions& versions) {
 report::Value weights_value(const WeightVersions& versions) {
   if (!versions.several()) return {};
   const std::vector<uint64_t> counts = versions.found.counts();
-  report::List all, others;
+  report::List all;
   for (size_t i = 0; i < counts.size(); ++i) {
     const WeightVersion& one = versions.versions[i];
     report::Object object;
     object.add("path", one.path).add("step", report::Value(one.step)).add("parameters", counts[i]);
     all.emplace_back(std::move(object));
   }
-  for (const ParameterVersions::Group& one : versions.found.others()) {
-    report::Object object;
-    object.add("names", one.names).add("parameters", one.parameters);
-    object.add("version", one.version ? report::Value(uint64_t{*one.version}) : report::Value());
-    others.emplace_back(std::move(object.add("equal", one.equal)));
-  }
   report::Object object;
   object.add("compared", uint64_t{versions.found.most()}).add("versions", std::move(all));
-  return std::move(object.add("others", std::move(others)));
+  return std::move(object.add("others", list_of(versions.found.others(), [](const ParameterVersions::Group& one) {
+                                report::Object group;
+                                group.add("names", one.names).add("parameters", one.parameters);
+                                group.add("version",
+                                          one.version ? report::Value(uint64_t{*one.version}) : report::Value());
+                                return std::move(group.add("equal", one.equal));
+                              })));
 }
 
 const report::ObjectType& weights_type() {

@@ -126,15 +126,18 @@ class Next : public Command {
     if (!options_.version.empty() && !parse_release(options_.version))
       throw UsageError(fmt::format("'{}' is not a release of MindSpore", options_.version),
                        "--framework-version 2.7.1");
-    const Result<std::vector<std::string>> dumps = resolve_dumps(options_.dump, session.cancel);
-    if (!dumps) return session.end_with(dumps.error());
-    if (dumps->size() != 1) throw UsageError("next takes one dump", "msdump next -d DUMP");
-    Result<CaseFolder> found = case_of(dumps->front());
-    if (!found) return session.end_with(found.error());
-    return go_on(session, *found);
+    const Result<ExitCode> code = plan_dump(session);
+    return code ? *code : session.end_with(code.error());
   }
 
  private:
+  Result<ExitCode> plan_dump(Session& session) {
+    MSDUMP_TRY(const std::vector<std::string> dumps, resolve_dumps(options_.dump, session.cancel));
+    if (dumps.size() != 1) throw UsageError("next takes one dump", "msdump next -d DUMP");
+    MSDUMP_TRY(CaseFolder found, case_of(dumps.front()));
+    return go_on(session, found);
+  }
+
   // The case in the folder that was named, or one that begins with a dump.
   Result<CaseFolder> case_of(const std::string& dump) {
     in_folder_ = CaseFolder::is_one(dump);
@@ -189,18 +192,17 @@ class Next : public Command {
     for (const std::string& path : options_.ir) settings.ir.push_back(absolute_path(path));
   }
 
-  ExitCode go_on(Session& session, CaseFolder& found) {
+  Result<ExitCode> go_on(Session& session, CaseFolder& found) {
     const CaseRound& last = found.rounds.back();
     for (const std::string& folder : {last.candidate, last.reference}) {
       if (found.rounds.size() > 1 && !folder.empty() && is_empty_folder(folder)) {
-        return session.end_with(
+        return fail(
             make_error(ErrorCode::kNotFound, "round {} has not run: {} has no dump", found.rounds.size(), folder));
       }
     }
-    Result<NextPlan> plan = last.reference.empty() ? plan_checked(session, found) : plan_compared(session, found);
-    if (!plan) return session.end_with(plan.error());
+    MSDUMP_TRY(NextPlan plan, last.reference.empty() ? plan_checked(session, found) : plan_compared(session, found));
     for (const Error* const error : failures_) session.messages.error(*error);
-    return answer(session, found, {*plan, found.rounds.size(), {}, {}}, *plan);
+    return answer(session, found, {plan, found.rounds.size(), {}, {}}, plan);
   }
 
   static GraphOptions graph_options(const CaseFolder& found, const std::string& path) {
@@ -295,7 +297,7 @@ class Next : public Command {
     return request;
   }
 
-  ExitCode answer(Session& session, CaseFolder& found, NextAnswer result, NextPlan& plan) {
+  Result<ExitCode> answer(Session& session, CaseFolder& found, NextAnswer result, NextPlan& plan) {
     const bool asked = plan.state == PlanState::kAsked;
     const CaseRound& last = found.rounds.back();
     if (asked) {
@@ -306,14 +308,10 @@ class Next : public Command {
       std::vector<std::pair<DumpRequest*, std::string*>> sides = {{&plan.candidate, &result.candidate}};
       if (!last.reference.empty()) sides.emplace_back(&plan.reference, &result.reference);
       for (const auto& [request, text] : sides) {
-        Result<std::string> written = write_config(*request);
-        if (!written) return session.end_with(written.error());
-        *text = std::move(*written);
+        MSDUMP_TRY(*text, write_config(*request));
       }
     }
-    if (in_folder_) {
-      if (const Status kept = keep(found, result, plan); !kept) return session.end_with(kept.error());
-    }
+    if (in_folder_) MSDUMP_CHECK_OK(keep(found, result, plan));
     print(session, result);
     if (!failures_.empty()) return ExitCode::kSomeFailed;
     return asked ? ExitCode::kOk : ExitCode::kNo;

@@ -63,10 +63,6 @@ void add_line(std::string& text, std::string_view head, std::string_view line) {
   text += fmt::format("{:<10}{}\n", head, escape_for_terminal(line));
 }
 
-}  // namespace
-
-namespace {
-
 const report::ObjectType& other_call_type() {
   static const report::ObjectType type{
       "OtherCall",
@@ -76,13 +72,10 @@ const report::ObjectType& other_call_type() {
 }
 
 report::Value others_of(const Suspect& suspect) {
-  report::List others;
-  for (const Suspect::Call& other : suspect.others) {
+  return list_of(suspect.others, [](const Suspect::Call& other) {
     report::Object one;
-    one.add("op_name", report::text_or_null(other.op_name)).add("source", source_value(other.frame));
-    others.emplace_back(std::move(one));
-  }
-  return others;
+    return std::move(one.add("op_name", report::text_or_null(other.op_name)).add("source", source_value(other.frame)));
+  });
 }
 
 const report::ObjectType& configuration_type() {
@@ -189,9 +182,7 @@ report::Object next_document(const NextAnswer& answer) {
   document.add("pinned", std::move(pinned));
   document.add("nothing", plan.state == PlanState::kNothing ? report::Value(plan.nothing) : report::Value());
   document.add("question", asked ? report::Value(plan.question) : report::Value());
-  report::List outcomes;
-  for (const std::string& outcome : plan.outcomes) outcomes.emplace_back(outcome);
-  document.add("outcomes", std::move(outcomes));
+  document.add("outcomes", report::list_of(plan.outcomes));
   report::Object configuration, estimate;
   configuration.add("kind", name_of(plan.candidate.kind));
   configuration.add("candidate", answer.candidate);
@@ -200,9 +191,7 @@ report::Object next_document(const NextAnswer& answer) {
   estimate.add("at_least", plan.size.at_least).add("full_bytes", static_cast<int64_t>(plan.size.of_all));
   document.add("configuration", asked ? report::Value(std::move(configuration)) : report::Value());
   document.add("estimate", asked && has_size(plan) ? report::Value(std::move(estimate)) : report::Value());
-  report::List written;
-  for (const std::string& path : answer.written) written.emplace_back(path);
-  document.add("written", std::move(written));
+  document.add("written", report::list_of(answer.written));
   return document;
 }
 

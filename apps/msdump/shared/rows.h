@@ -61,6 +61,14 @@ ExitCode print_list(const Session& session, report::Form form, const report::Row
   return ExitCode::kOk;
 }
 
+// A list of what `value_of` makes of each item.
+template <class Range, class ValueOf>
+[[nodiscard]] report::List list_of(const Range& range, const ValueOf& value_of) {
+  report::List list;
+  for (const auto& item : range) list.emplace_back(value_of(item));
+  return list;
+}
+
 // A line of the script: file, line, code, end_line.
 [[nodiscard]] const report::ObjectType& source_type();
 // Null for no line.
