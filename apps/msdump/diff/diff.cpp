@@ -145,7 +145,8 @@ class Diff : public Command {
     check_profile_options(profile_, options_);
     const Result<DiffRules> rules = diff_rules(options_);
     if (!rules) return session.end_with(rules.error());
-    return write_diff_part(session, options_, *rules, part);
+    const Result<ExitCode> code = write_diff_part(session, options_, *rules, part);
+    return code ? *code : session.end_with(code.error());
   }
 
   // Ends a run that could not begin.

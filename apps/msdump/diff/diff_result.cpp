@@ -222,25 +222,24 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
   return run;
 }
 
-ExitCode write_diff_part(Session& session, const DiffOptions& options, const DiffRules& rules,
-                         const std::string& path) {
-  Result<OpenedDiff> opened = open_diff(session, options);
-  if (!opened) return session.end_with(opened.error());
-  PartRun part(session, options.sharding, path, {&opened->a->catalogue().index, &opened->b->catalogue().index});
+Result<ExitCode> write_diff_part(Session& session, const DiffOptions& options, const DiffRules& rules,
+                                 const std::string& path) {
+  MSDUMP_TRY(OpenedDiff opened, open_diff(session, options));
+  PartRun part(session, options.sharding, path, {&opened.a->catalogue().index, &opened.b->catalogue().index});
   if (part.is_done()) return ExitCode::kOk;
-  const NameMap* const map = opened->map ? &*opened->map : nullptr;
-  Result<DiffResult> run = pair_dumps(std::move(opened->a), std::move(opened->b), map, session.context,
-                                      {.layouts = opened->layouts ? &*opened->layouts : nullptr,
-                                       .tokens = options.tokens,
-                                       .parameters_alone = options.weights});
-  if (!run) return session.end_with(run.error());
-  const std::vector<bool> is_own = part.take(bytes_of_rows(*run));
+  const NameMap* const map = opened.map ? &*opened.map : nullptr;
+  DiffDetails details;
+  details.layouts = opened.layouts ? &*opened.layouts : nullptr;
+  details.tokens = options.tokens;
+  details.parameters_alone = options.weights;
+  MSDUMP_TRY(DiffResult run, pair_dumps(std::move(opened.a), std::move(opened.b), map, session.context, details));
+  const std::vector<bool> is_own = part.take(bytes_of_rows(run));
   std::vector<TensorId> own;
   for (size_t i = 0; i < is_own.size(); ++i) {
-    if (is_own[i]) own.push_back(run->rows[i]);
+    if (is_own[i]) own.push_back(run.rows[i]);
   }
-  const Status compared = compare_pairs(*run, own, rules, {options.worst, options.by_axis}, part.context());
-  return compared ? part.finish("pair") : session.end_with(compared.error());
+  MSDUMP_CHECK_OK(compare_pairs(run, own, rules, {options.worst, options.by_axis}, part.context()));
+  return part.finish("pair");
 }
 
 Status write_layouts(Session& session, const DiffResult& run, const std::string& path) {

@@ -1,4 +1,5 @@
-// Single elements of a pair of tensors, and where on its axes the error lies, as machine output has them.
+// The rows of msdump diff and its summary, as machine output has them; and of a pair of tensors single elements, and where on
+// its axes the error lies.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,6 @@ namespace msdump::cli {
 
 [[nodiscard]] report::List elements_value(const std::vector<WorstElement>& elements);
 [[nodiscard]] report::List axes_value(const ErrorAxes& axes);
-
-// The rows of msdump diff, its summary and its first_divergence, as machine output has them.
 
 // True if a scale of the loss was divided out of the row's judgement: its metrics are those of what was dumped.
 [[nodiscard]] bool is_scaled(const report::Row& row);

@@ -25,8 +25,8 @@ Status add_versions(const Session& session, const DiffOptions& options, const st
       if (const auto step = place_of(*side->dump.index, tensor).step) steps.insert(*step);
     }
   }
-  if (steps.size() < 2) versions.push_back({path, std::nullopt});
-  if (steps.size() < 2) return {};
+  if (steps.size() < 2) steps.clear();
+  if (steps.empty()) versions.push_back({path, std::nullopt});
   for (const int64_t step : steps) versions.push_back({path, step});
   return {};
 }
@@ -97,30 +97,25 @@ Result<DiffResult> compute_diff_of_versions(Session& session, DiffOptions& optio
                     .with_hint("--b-step, or several REFERENCEs, choose some"));
   }
   struct Compared {
+    size_t version;
     DiffRules rules;
     DiffResult run;
   };
-  std::optional<Compared> kept;
-  size_t kept_version = 0;
-  const auto compare = [&](size_t version) -> Status {
+  const auto compare = [&](size_t version) -> Result<Compared> {
     DiffRules own = rules;
     MSDUMP_TRY(DiffResult run, compute_diff(session, with_version(options, all[version]), own));
-    kept = Compared{std::move(own), std::move(run)};
-    kept_version = version;
-    return {};
+    return Compared{version, std::move(own), std::move(run)};
   };
+  std::optional<Compared> kept;
   for (size_t version = 0; version < all.size(); ++version) {
-    std::optional<Compared> before = std::exchange(kept, std::nullopt);
-    const size_t version_before = kept_version;
-    MSDUMP_CHECK_OK(compare(version));
-    versions.found.add(compared_parameters(kept->run));
-    if (before && versions.found.most() != version) {
-      kept = std::move(before);
-      kept_version = version_before;
-    }
+    MSDUMP_TRY(Compared now, compare(version));
+    versions.found.add(compared_parameters(now.run));
+    if (!kept || versions.found.most() == version) kept = std::move(now);
   }
-  if (kept_version != versions.found.most()) MSDUMP_CHECK_OK(compare(versions.found.most()));
-  options = with_version(options, all[kept_version]);
+  if (kept->version != versions.found.most()) {
+    MSDUMP_TRY(kept, compare(versions.found.most()));
+  }
+  options = with_version(options, all[kept->version]);
   rules = std::move(kept->rules);
   return std::move(kept->run);
 }

@@ -202,7 +202,7 @@ class Next : public Command {
     }
     MSDUMP_TRY(NextPlan plan, last.reference.empty() ? plan_checked(session, found) : plan_compared(session, found));
     for (const Error* const error : failures_) session.messages.error(*error);
-    return answer(session, found, {plan, found.rounds.size(), {}, {}}, plan);
+    return answer(session, found, {std::move(plan), found.rounds.size()});
   }
 
   static GraphOptions graph_options(const CaseFolder& found, const std::string& path) {
@@ -297,7 +297,8 @@ class Next : public Command {
     return request;
   }
 
-  Result<ExitCode> answer(Session& session, CaseFolder& found, NextAnswer result, NextPlan& plan) {
+  Result<ExitCode> answer(Session& session, CaseFolder& found, NextAnswer result) {
+    NextPlan& plan = result.plan;
     const bool asked = plan.state == PlanState::kAsked;
     const CaseRound& last = found.rounds.back();
     if (asked) {
@@ -311,16 +312,16 @@ class Next : public Command {
         MSDUMP_TRY(*text, write_config(*request));
       }
     }
-    if (in_folder_) MSDUMP_CHECK_OK(keep(found, result, plan));
+    if (in_folder_) MSDUMP_CHECK_OK(keep(found, result));
     print(session, result);
     if (!failures_.empty()) return ExitCode::kSomeFailed;
     return asked ? ExitCode::kOk : ExitCode::kNo;
   }
 
-  static Status keep(CaseFolder& found, NextAnswer& result, const NextPlan& plan) {
+  static Status keep(CaseFolder& found, NextAnswer& result) {
     const std::string now = found.folder_of(found.rounds.size());
     MSDUMP_CHECK_OK(make_directories(now));
-    if (plan.state == PlanState::kAsked) MSDUMP_CHECK_OK(write_round(found, result, plan));
+    if (result.plan.state == PlanState::kAsked) MSDUMP_CHECK_OK(write_round(found, result));
     std::string finding;
     report::append_json(finding, next_document(result));
     MSDUMP_CHECK_OK(write_file(now + "/finding.json", finding + "\n"));
@@ -329,7 +330,7 @@ class Next : public Command {
   }
 
   // The configurations of the next round.
-  static Status write_round(CaseFolder& found, NextAnswer& result, const NextPlan& plan) {
+  static Status write_round(CaseFolder& found, NextAnswer& result) {
     const std::string next = found.folder_of(found.rounds.size() + 1);
     for (const auto& [name, text] :
          {std::pair("/candidate", &result.candidate), std::pair("/reference", &result.reference)}) {
@@ -338,8 +339,8 @@ class Next : public Command {
       MSDUMP_CHECK_OK(write_file(next + name + ".json", *text));
       result.written.push_back(next + name + ".json");
     }
-    const std::string reference = result.reference.empty() ? std::string() : plan.reference.path;
-    found.rounds.push_back({plan.candidate.path, reference, plan.extent});
+    const std::string reference = result.reference.empty() ? std::string() : result.plan.reference.path;
+    found.rounds.push_back({result.plan.candidate.path, reference, result.plan.extent});
     return {};
   }
 
