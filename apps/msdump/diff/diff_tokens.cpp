@@ -13,6 +13,7 @@
 #include "compare/tokens/token_view.h"
 #include "diff/diff_rows.h"
 #include "diff/diff_text.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
 namespace {

@@ -9,6 +9,7 @@
 #include "diff/diff_result.h"
 #include "diff/diff_text.h"
 #include "shared/opened_graph.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
 namespace {
