@@ -326,7 +326,7 @@ void judge_outputs(BlameState& state, ExecutionId run, const RunInputs& inputs, 
   Root& root = state.roots.add(named_for(state, run), inputs.are_equal() ? RootRule::kEqualInputs : RootRule::kExcess,
                                state.roots.kind_of(left), inputs, left);
   root.uncertain_source = inputs.unknown_source;
-  if (most != nullptr) state.roots.set_score(root, *most);
+  if (most != nullptr) root.divergence.score = score_of(*most);
   root.divergence.reason = inputs.evidence.empty() ? "its outputs differ; its inputs were not compared"
                            : inputs.are_equal()    ? "its inputs are equal bit for bit, its outputs differ"
                                                    : "its outputs differ more than its inputs explain";

@@ -529,9 +529,9 @@ std::string_view name_of(DivergenceKind kind) {
   return kNames[kind];
 }
 
-const TensorScore* DivergenceReport::score_of(TensorId tensor) const {
+const OutputScore* DivergenceReport::score_of(TensorId tensor) const {
   const auto after = std::upper_bound(scores.begin(), scores.end(), tensor,
-                                      [](TensorId wanted, const TensorScore& score) { return wanted < score.tensor; });
+                                      [](TensorId wanted, const OutputScore& score) { return wanted < score.tensor; });
   return after == scores.begin() || std::prev(after)->tensor != tensor ? nullptr : &*std::prev(after);
 }
 
@@ -585,10 +585,10 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const auto judged = [](const ScoredOutput& output) { return output.judged(); };
   report.scores.reserve(static_cast<size_t>(std::count_if(model.outputs().begin(), model.outputs().end(), judged)));
   for (const ScoredOutput& output : model.outputs()) {
-    if (output.judged()) report.scores.push_back({output.tensor, output.measured, expected_of(output), output.score});
+    if (output.judged()) report.scores.push_back(score_of(output));
   }
   std::stable_sort(report.scores.begin(), report.scores.end(),
-                   [](const TensorScore& left, const TensorScore& right) { return left.tensor < right.tensor; });
+                   [](const OutputScore& left, const OutputScore& right) { return left.tensor < right.tensor; });
   if (details.flow) {
     for (TensorId tensor{0}; tensor < diffs.size(); ++tensor) report.runs.push_back(view.graph().run_of(tensor));
     report.edges = flow_edges(view.graph());

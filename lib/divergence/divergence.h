@@ -79,23 +79,13 @@ struct Divergence {
   std::vector<int64_t> ranks;      // sharded: the candidate's ranks that diverged; empty if unknown
   uint64_t downstream = 0;         // diverged tensors that it explains, with its own
   std::optional<double> amplification;  // relative error of the outputs over that of the inputs
-  // Figures of the output that stands out most, if the model scored it (model/noise_model.h).
-  std::optional<double> measured_error, expected_error, score;
-  uint32_t siblings = 0;  // executions of the same kind that it was compared with
-  // The siblings' measured error over their expected_error: the median, and the factor of one standard deviation.
-  double sibling_median = 0, sibling_spread = 0;
+  std::optional<OutputScore> score;     // of the output that stands out most, if the model scored it
 };
 
 // True if a value that enters the graph is to blame, and not an operator.
 [[nodiscard]] inline bool enters(const Divergence& root) {
   return root.kind == DivergenceKind::kParameter || root.kind == DivergenceKind::kInput;
 }
-
-// An output as the noise model sees it; `expected` is corrected by its siblings.
-struct TensorScore {
-  TensorId tensor;  // in Pairing::tensors
-  double measured = 0, expected = 0, score = 0;
-};
 
 // The growth of the error from the first operator to the last.
 struct ErrorGrowth {
@@ -105,7 +95,7 @@ struct ErrorGrowth {
 
 struct DivergenceReport {
   std::vector<Divergence> roots;       // most upstream first (DiffResult: most evidence); empty if nothing stands out
-  std::vector<TensorScore> scores;     // of the outputs that were judged, by tensor
+  std::vector<OutputScore> scores;     // of the outputs that were judged, by tensor
   std::optional<GradientCut> cut;      // if there is no root
   std::set<OperatorId> rewritten;      // of one side, or with a wrong partner: other operators for the same values
   std::set<OperatorId> other_calls;    // pairs that are not the same call: asked otherwise, of other values
@@ -121,7 +111,7 @@ struct DivergenceReport {
   ReachedLimits limits;
 
   // Null for a tensor that was not judged.
-  [[nodiscard]] const TensorScore* score_of(TensorId tensor) const;
+  [[nodiscard]] const OutputScore* score_of(TensorId tensor) const;
 };
 
 // The relative error of a tensor of the candidate against one of the reference, which need not be partners; none if they cannot be

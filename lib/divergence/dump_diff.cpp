@@ -468,8 +468,8 @@ void settle_roots(DiffResult& run) {
   std::stable_sort(roots.begin(), roots.end(), [](const Divergence& left, const Divergence& right) {
     const bool exact = decided_by(left.rule) != DecidedBy::kEstimate;
     if (exact != (decided_by(right.rule) != DecidedBy::kEstimate)) return exact;
-    if (left.score.has_value() != right.score.has_value()) return !left.score.has_value();
-    return left.score.value_or(0) > right.score.value_or(0);
+    if (!left.score || !right.score) return !left.score && right.score;
+    return left.score->score > right.score->score;
   });
   for (RunAccount& account : run.divergence.accounts) settle_account(roots, keeps_any, account);
 }

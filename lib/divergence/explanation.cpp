@@ -450,27 +450,23 @@ class Explainer {
   bool any_root_ = false, any_root_before_ = false;  // on the rank so far; in the steps before
 };
 
+struct ExplanationWords {
+  std::string_view name, text;
+};
+constexpr auto kExplanationWords = enum_table<Explanation, ExplanationWords>(
+    ExplanationWords{},
+    ExplanationWords{"noise", "its error is what the errors of the inputs and the arithmetic lead to"},
+    ExplanationWords{"downstream", "it depends on a root"},
+    ExplanationWords{"unwritten", "nothing reads it, and no kernel may have written it"},
+    ExplanationWords{"random", "it depends on random numbers that were drawn differently"},
+    ExplanationWords{"fused", "it lies inside operators that are one on the other side"},
+    ExplanationWords{"inert", "it is written otherwise on one side, and what follows from it agrees"},
+    ExplanationWords{"elsewhere", "the other side has no such rank or step"});
+
 }  // namespace
 
-std::string_view name_of(Explanation explanation) {
-  static constexpr auto kNames = enum_table<Explanation, std::string_view>("", "noise", "downstream", "unwritten",
-                                                                           "random", "fused", "inert", "elsewhere");
-  return kNames[explanation];
-}
-
-std::string_view text_of(Explanation explanation) {
-  switch (explanation) {
-    case Explanation::kNone: break;
-    case Explanation::kNoise: return "its error is what the errors of the inputs and the arithmetic lead to";
-    case Explanation::kDownstream: return "it depends on a root";
-    case Explanation::kUnwritten: return "nothing reads it, and no kernel may have written it";
-    case Explanation::kRandom: return "it depends on random numbers that were drawn differently";
-    case Explanation::kFused: return "it lies inside operators that are one on the other side";
-    case Explanation::kInert: return "it is written otherwise on one side, and what follows from it agrees";
-    case Explanation::kElsewhere: return "the other side has no such rank or step";
-  }
-  return {};
-}
+std::string_view name_of(Explanation explanation) { return kExplanationWords[explanation].name; }
+std::string_view text_of(Explanation explanation) { return kExplanationWords[explanation].text; }
 
 Explanations explain_tensors(const RunView& view, const NoiseModel& model, const RunHistory& history,
                              const RootReach& reach, const DivergenceReport& report, const ComputedOutputs& computed) {

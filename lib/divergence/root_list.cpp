@@ -194,16 +194,6 @@ Root& RootList::add_changed(ExecutionId run, const RunInputs& inputs, const RunI
   return root;
 }
 
-void RootList::set_score(Root& root, const ScoredOutput& output) {
-  Divergence& divergence = root.divergence;
-  divergence.measured_error = output.measured;
-  divergence.expected_error = expected_of(output);
-  divergence.score = output.score;
-  divergence.siblings = output.siblings.siblings;
-  divergence.sibling_median = sibling_median_of(output);
-  divergence.sibling_spread = sibling_spread_of(output);
-}
-
 bool RootList::report_once(ExecutionId run, ExecutionId reader) {
   return reported_.insert({view_.place(reader).rank, view_.run(run).op}).second;
 }

@@ -49,8 +49,6 @@ class RootList {
   Root& add_changed(ExecutionId run, const RunInputs& inputs, const RunInput& input);
   // Adds an execution that only one side has, by the inputs of its reader. Null if it was reported already.
   Root* add_one_sided(ExecutionId run, ExecutionId reader, const RunInputs& inputs);
-  // Sets the figures of the output that stands out most.
-  static void set_score(Root& root, const ScoredOutput& output);
   // True if a root has an input that changed after this producer.
   [[nodiscard]] bool is_changed_after(ExecutionId producer) const { return changed_after_.contains(producer); }
   // False if the operator was reported already on the rank of `reader`.

@@ -46,19 +46,8 @@ class Accountant {
 
  private:
   [[nodiscard]] static OutputAccount account_of(const ScoredOutput& output) {
-    OutputAccount result;
-    result.tensor = output.tensor;
-    result.measured = output.measured;
-    result.judged = output.judged();
-    result.propagated = output.propagated;
-    result.noise = output.noise * output.amplification;
-    result.correction = std::exp(output.siblings.centre);
-    result.expected = expected_of(output);
-    result.score = output.score;
-    result.siblings = output.siblings.siblings;
-    result.sibling_median = sibling_median_of(output);
-    result.sibling_spread = sibling_spread_of(output);
-    return result;
+    return {score_of(output), output.judged(), output.propagated, output.noise * output.amplification,
+            std::exp(output.siblings.centre)};
   }
 
   // Adds the inputs that the model knows first, then the others.
@@ -135,11 +124,12 @@ class Accountant {
     if (!any_differs && std::all_of(account.outputs.begin(), account.outputs.end(),
                                     [](const OutputAccount& one) { return one.measured == 0; }))
       return "no root: its outputs are equal";
-    if (any_judged(account) && highest_score(account) > account.threshold)
+    const std::optional<double> score = highest_score(account);
+    if (score && *score > account.threshold)
       return fmt::format("no root: it stands out, but {}{}",
                          is_right(account) ? "it is right by its own inputs" : "a root explains it",
                          score_text(account));
-    if (!any_judged(account) && !any_differs) return "no root: its outputs agree within the tolerance";
+    if (!score && !any_differs) return "no root: its outputs agree within the tolerance";
     return "no root: its outputs have the error that its inputs and its rounding lead to" + score_text(account);
   }
 
@@ -168,21 +158,19 @@ class Accountant {
     });
   }
 
-  [[nodiscard]] static bool any_judged(const RunAccount& account) {
-    return std::any_of(account.outputs.begin(), account.outputs.end(), [](const auto& one) { return one.judged; });
-  }
-
-  [[nodiscard]] static double highest_score(const RunAccount& account) {
-    double highest = -INFINITY;
+  // None if none of its outputs is judged.
+  [[nodiscard]] static std::optional<double> highest_score(const RunAccount& account) {
+    std::optional<double> highest;
     for (const OutputAccount& output : account.outputs) {
-      if (output.judged) highest = std::max(highest, output.score);
+      if (output.judged) highest = std::max(highest.value_or(-INFINITY), output.score);
     }
     return highest;
   }
 
   [[nodiscard]] static std::string score_text(const RunAccount& account) {
-    if (!any_judged(account)) return {};
-    return fmt::format("; its score is {:.2g}, an alarm is above {:.2g}", highest_score(account), account.threshold);
+    const std::optional<double> score = highest_score(account);
+    return score ? fmt::format("; its score is {:.2g}, an alarm is above {:.2g}", *score, account.threshold)
+                 : std::string();
   }
 
   [[nodiscard]] static std::string why_not_judged(Unjudged reason, const RunAccount& account) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compare/match/op_sequence.h"
+#include "divergence/model/scored_outputs.h"
 #include "graph/flow/run_graph.h"
 
 namespace msdump {
@@ -29,16 +30,10 @@ struct InputAccount {
   bool exact = false, constant = false;
 };
 
-struct OutputAccount {
-  TensorId tensor;
-  double measured = 0;
-  bool judged = false;               // the members below are known
-  double propagated = 0, noise = 0;  // of the inputs' errors; of its own rounding
-  double correction = 1;             // factor by which its siblings correct that
-  double expected = 0;               // with all of the above
-  double score = 0;
-  uint32_t siblings = 0;
-  double sibling_median = 0, sibling_spread = 0;  // as in Divergence
+struct OutputAccount : OutputScore {
+  bool judged = false;               // all but `measured` is known
+  double propagated = 0, noise = 0;  // the expected error of the inputs' errors; that of its own rounding
+  double correction = 1;             // factor by which its siblings correct both
 };
 
 struct RunAccount {

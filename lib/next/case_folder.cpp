@@ -1,6 +1,8 @@
 #include "next/case_folder.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <system_error>
 #include <utility>
 
@@ -23,18 +25,11 @@ std::string text_at(const JsonValue& object, std::string_view key) {
   return value != nullptr && value->is(JsonKind::kString) ? value->text : std::string();
 }
 
-DumpExtent extent_named(std::string_view name) {
-  for (const DumpExtent extent : {DumpExtent::kRange, DumpExtent::kList}) {
-    if (name == name_of(extent)) return extent;
-  }
-  return DumpExtent::kAll;
-}
-
-ConfigKind kind_named(std::string_view name) {
-  for (const ConfigKind kind : {ConfigKind::kDataDump, ConfigKind::kMsprobe, ConfigKind::kAcl}) {
-    if (name == name_of(kind)) return kind;
-  }
-  return ConfigKind::kUnknown;
+// The one of `kinds` with this name, else `otherwise`.
+template <class Kind>
+Kind kind_named(std::string_view name, std::initializer_list<Kind> kinds, Kind otherwise) {
+  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](Kind kind) { return name == name_of(kind); });
+  return found == kinds.end() ? otherwise : *found;
 }
 
 std::vector<JsonValue> items_at(const JsonValue& object, std::string_view key) {
@@ -44,7 +39,8 @@ std::vector<JsonValue> items_at(const JsonValue& object, std::string_view key) {
 
 CaseSettings settings_in(const JsonValue& object) {
   CaseSettings settings;
-  settings.kind = kind_named(text_at(object, "kind"));
+  settings.kind = kind_named(text_at(object, "kind"), {ConfigKind::kDataDump, ConfigKind::kMsprobe, ConfigKind::kAcl},
+                             ConfigKind::kUnknown);
   settings.framework_version = text_at(object, "framework_version");
   const JsonValue* const asynchronous = object.find("asynchronous");
   settings.asynchronous = asynchronous != nullptr && asynchronous->boolean;
@@ -61,18 +57,17 @@ Result<CaseFolder> case_in(const JsonValue& root) {
   if (const JsonValue* const settings = root.find("settings")) found.settings = settings_in(*settings);
   for (const JsonValue& round : items_at(root, "rounds"))
     found.rounds.push_back(
-        {text_at(round, "candidate"), text_at(round, "reference"), extent_named(text_at(round, "extent"))});
+        {text_at(round, "candidate"), text_at(round, "reference"),
+         kind_named(text_at(round, "extent"), {DumpExtent::kRange, DumpExtent::kList}, DumpExtent::kAll)});
   if (found.rounds.empty() || found.rounds.size() > kMostRounds || found.rounds.front().candidate.empty())
     return fail(ErrorCode::kUsage, "no list of rounds");
   return found;
 }
 
-report::Value text_or_null(const std::string& text) { return text.empty() ? report::Value() : report::Value(text); }
-
 report::Object object_of(const CaseSettings& settings) {
   report::Object object;
   object.add("kind", name_of(settings.kind));
-  object.add("framework_version", text_or_null(settings.framework_version));
+  object.add("framework_version", report::text_or_null(settings.framework_version));
   object.add("asynchronous", settings.asynchronous);
   object.add("net_name", settings.net_name);
   object.add("ir", report::list_of(settings.ir));
@@ -106,7 +101,7 @@ Status CaseFolder::write() const {
   for (const CaseRound& round : rounds) {
     report::Object one;
     one.add("candidate", round.candidate);
-    one.add("reference", text_or_null(round.reference));
+    one.add("reference", report::text_or_null(round.reference));
     one.add("extent", name_of(round.extent));
     list.emplace_back(std::move(one));
   }

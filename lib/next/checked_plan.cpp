@@ -1,5 +1,19 @@
-#include "next/checked_plan.h"
-
+// The next dump of a run on its own, after what check found in the last one:
+//
+//   the first NaN or infinity comes out of a module   the calls inside it
+//   its inputs were not dumped, or are bad already    the calls before it, four times as many with each round; where no dump
+//                                                     has any, statistics of everything in that step
+//   a parameter or gradient is bad or explodes where  statistics of the steps before
+//   the dump begins, and the run had steps before
+//   a tensor began to behave otherwise in a step      the same of the 16 steps before
+//   (rule began)
+//   statistics show what is wrong with a collective   the tensors of its group, or of the operator and the calls before it
+//   or which gradient explodes
+//   the device noted an overflow of an operator       the operators that overflow
+//   that has no files
+//
+// An operator that computes something else than its own inputs lead to is pinned if nothing was NaN before.
+// An operator that makes NaN of finite inputs is pinned by statistics as well as by elements.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -8,8 +22,8 @@
 #include <fmt/format.h>
 
 #include "base/containers.h"
+#include "check/check.h"
 #include "divergence/model/operator_gain.h"
-#include "divergence/roots/undumped.h"
 #include "msprobe/names.h"
 #include "next/planner.h"
 
@@ -21,23 +35,6 @@ using check::Finding;
 using check::FirstNonfinite;
 using check::RuleId;
 using Open = Suspect::Open;
-
-FoundSuspect found_at(const CheckRun& run, OperatorId op, std::string_view kind, std::string reason,
-                      const RunPlace& place) {
-  FoundSuspect found;
-  found.op = op;
-  found.kind = kind;
-  found.reason = std::move(reason);
-  found.place = place;
-  if (op != kNoId) found.place.dump = run.dump.operators()[op].dump;
-  found.dump = run.dump.index().name_of_dump(found.place.dump);
-  if (place.rank) found.ranks = {*place.rank};
-  if (op == kNoId) return found;
-  found.op_name = run.op_name(op);
-  found.op_type = run.op_type(op);
-  found.frame = run.frame(op);
-  return found;
-}
 
 // True if it is a module that may run several calls, in a dump without any call.
 bool hides_calls(const CheckRun& run, OperatorId op) {
@@ -53,55 +50,36 @@ bool hides_calls(const CheckRun& run, OperatorId op) {
   return true;
 }
 
+RunPlace place_of_first(const CheckRun& run, const FirstNonfinite& first) {
+  if (first.run != kNoId) return run.dump.runs()[first.run].place;
+  if (first.tensor == kNoId) return {};
+  const FolderIdentity folder = place_of(run.dump.index(), run.dump.record(first.tensor));
+  return {folder.rank, folder.step, 0, folder.dump};
+}
+
 // The first NaN or infinity.
-class FirstBad {
- public:
-  FirstBad(const CheckRun& run, const FirstNonfinite& first, const CaseRuns& runs)
-      : run_(run), first_(first), runs_(runs) {}
-
-  [[nodiscard]] FoundSuspect suspect(DumpExtent extent) const {
-    FoundSuspect found = found_at(run_, first_.op, name_of(first_.kind), first_.reason, place());
-    found.parameter = first_.parameter;
-    found.open = open_of(found.place, extent);
-    found.only_reads = found.open == Open::kBefore && !made_it();
-    if (found.open == Open::kBefore && is_input() && runs_.begins_network(found))
-      found.open = runs_.whole.begins_with(found.place.step) ? Open::kStepsBefore : Open::kPinned;
-    return found;
-  }
-
- private:
-  [[nodiscard]] bool is_input() const { return first_.kind == FirstNonfinite::Kind::kInput; }
+Suspect suspect_of(const CheckRun& run, const CaseRuns& runs, const FirstNonfinite& first, DumpExtent extent) {
+  using Kind = FirstNonfinite::Kind;
+  const bool is_input = first.kind == Kind::kInput;
   // Inputs with nothing but the -inf of a mask are judged, and not finite.
-  [[nodiscard]] bool made_it() const {
-    return std::find(first_.outputs.begin(), first_.outputs.end(), first_.tensor) != first_.outputs.end();
+  const bool made_it = std::find(first.outputs.begin(), first.outputs.end(), first.tensor) != first.outputs.end();
+  Suspect found = suspect_at(run, runs.last(), first.op, place_of_first(run, first));
+  found.kind = name_of(first.kind);
+  found.reason = first.reason;
+  found.parameter = first.parameter;
+  if (is_input || first.kind == Kind::kParameter) {
+    // The input of a call without names may be a weight as well as data.
+    if (runs.last().begins_with(found.place.step)) found.open = Open::kStepsBefore;
+    if (extent != DumpExtent::kAll && is_input && first.parameter.empty()) found.open = Open::kBefore;
+  } else if (first.kind != Kind::kOverflow) {
+    const bool reads_bad = !made_it || !first.inputs_finite;
+    if (reads_bad || hides_calls(run, first.op)) found.open = reads_bad ? Open::kBefore : Open::kHiddenCalls;
   }
-  [[nodiscard]] RunPlace place() const {
-    if (first_.run != kNoId) return run_.dump.runs()[first_.run].place;
-    if (first_.tensor == kNoId) return {};
-    const FolderIdentity folder = place_of(run_.dump.index(), run_.dump.record(first_.tensor));
-    return {folder.rank, folder.step, 0, folder.dump};
-  }
-
-  [[nodiscard]] Open open_of(const RunPlace& place, DumpExtent extent) const {
-    using Kind = FirstNonfinite::Kind;
-    switch (first_.kind) {
-      case Kind::kOverflow: return Open::kPinned;
-      case Kind::kParameter:
-      case Kind::kInput:
-        if (extent != DumpExtent::kAll && is_input() && first_.parameter.empty()) return Open::kBefore;
-        // The input of a call without names may be a weight as well as data.
-        return runs_.last.begins_with(place.step) ? Open::kStepsBefore : Open::kPinned;
-      case Kind::kNan:
-      case Kind::kInf: break;
-    }
-    if (!made_it() || !first_.inputs_finite) return Open::kBefore;
-    return hides_calls(run_, first_.op) ? Open::kHiddenCalls : Open::kPinned;
-  }
-
-  const CheckRun& run_;
-  const FirstNonfinite& first_;
-  const CaseRuns& runs_;
-};
+  found.only_reads = found.open == Open::kBefore && !made_it;
+  if (found.open == Open::kBefore && is_input && runs.begins_network(found))
+    found.open = runs.whole.begins_with(found.place.step) ? Open::kStepsBefore : Open::kPinned;
+  return found;
+}
 
 ExecutionId run_of(const CheckRun& run, const Finding& finding) {
   if (finding.tensor != kNoId && run.dump.run_of(finding.tensor) != kNoId) return run.dump.run_of(finding.tensor);
@@ -120,9 +98,10 @@ bool has_elements(const CheckRun& run, const Finding& finding) {
                                                [&](RecordId tensor) { return has(check::tensor_of(tensor)); });
 }
 
-FoundSuspect suspect_of(const CheckRun& run, const Finding& finding, Open open) {
-  FoundSuspect found =
-      found_at(run, finding.op, check::name_of(finding.rule), finding.message, {finding.rank, finding.step, 0});
+Suspect suspect_of(const CheckRun& run, const CaseRuns& runs, const Finding& finding, Open open) {
+  Suspect found = suspect_at(run, runs.last(), finding.op, {finding.rank, finding.step, 0});
+  found.kind = check::name_of(finding.rule);
+  found.reason = finding.message;
   const std::vector<int64_t>& ranks = finding.group.empty() ? finding.ranks : finding.group;
   if (!ranks.empty()) found.ranks = ranks;
   found.open = open;
@@ -143,63 +122,50 @@ const Finding* first_finding(const CheckRun& run, bool by_step, const std::funct
 }
 
 // An operator that was dumped because it overflows, else a task without files.
-std::optional<FoundSuspect> first_overflow(const CheckRun& run) {
+std::optional<Suspect> first_overflow(const CheckRun& run, const CaseRuns& runs) {
   const Finding* const of_operator =
       first_finding(run, false, [](const Finding& finding) { return finding.rule == RuleId::kOperatorOverflow; });
-  if (of_operator != nullptr) return suspect_of(run, *of_operator, Open::kPinned);
+  if (of_operator != nullptr) return suspect_of(run, runs, *of_operator, Open::kPinned);
   if (run.report.overflows.empty()) return {};
   const check::OverflowHit& hit = run.report.overflows.front();
   const DumpIndex& index = run.dump.index();
-  FoundSuspect found = found_at(
-      run, kNoId, check::name_of(RuleId::kOperatorOverflow),
-      fmt::format("the device noted an overflow: {}; no dumped file has this task and stream id", check::describe(hit)),
-      {hit.rank, hit.step, 0, index.folders()[index.files()[hit.file].folder].identity.dump});
+  const uint32_t dump = index.folders()[index.files()[hit.file].folder].identity.dump;
+  Suspect found = suspect_at(run, runs.last(), kNoId, {hit.rank, hit.step, 0, dump});
+  found.kind = check::name_of(RuleId::kOperatorOverflow);
+  found.reason =
+      fmt::format("the device noted an overflow: {}; no dumped file has this task and stream id", check::describe(hit));
   found.open = Open::kNotDumped;
   return found;
 }
 
 // Finite numbers that explode, or ranks that diverge.
-std::optional<FoundSuspect> first_growth(const CheckRun& run, const CaseRuns& runs) {
+std::optional<Suspect> first_growth(const CheckRun& run, const CaseRuns& runs) {
   const Finding* const first = first_finding(run, true, [](const Finding& finding) {
     return finding.severity != Severity::kNote && check::info(finding.rule).has(check::kGrows);
   });
   if (first == nullptr) return {};
   const bool of_weight = first->rule != RuleId::kCollectiveMismatch;
   // A history has few tensors of each step: what led to it is asked for.
-  const bool before = first->rule == RuleId::kBegan || (of_weight && runs.last.begins_with(first->step));
-  return suspect_of(run, *first,
+  const bool before = first->rule == RuleId::kBegan || (of_weight && runs.last().begins_with(first->step));
+  return suspect_of(run, runs, *first,
                     before                      ? Open::kStepsBefore
                     : has_elements(run, *first) ? Open::kPinned
                                                 : Open::kStatistics);
 }
 
-std::optional<FoundSuspect> find_suspect(const CheckRun& run, const CaseRuns& runs, DumpExtent extent) {
+std::optional<Suspect> find_suspect(const CheckRun& run, const CaseRuns& runs, DumpExtent extent) {
   // An operator whose outputs are not what its own inputs lead to is pinned, whatever is NaN after it.
   const auto& bad = run.report.first;
   const Finding* const wrong = first_finding(run, false, [](const Finding& finding) {
     return finding.rule == RuleId::kWrongOutput && finding.tensor != kNoId;
   });
-  if (wrong != nullptr && (!bad || run_of(run, *wrong) < bad->run)) return suspect_of(run, *wrong, Open::kPinned);
-  if (bad) return FirstBad(run, *bad, runs).suspect(extent);
-  std::optional<FoundSuspect> found = first_overflow(run);
+  if (wrong != nullptr && (!bad || run_of(run, *wrong) < bad->run)) return suspect_of(run, runs, *wrong, Open::kPinned);
+  if (bad) return suspect_of(run, runs, *bad, extent);
+  std::optional<Suspect> found = first_overflow(run, runs);
   if (!found) found = first_growth(run, runs);
   // The operators that overflow were asked for once.
   if (found && found->open == Open::kNotDumped && runs.rounds > 1) return {};
   return found;
-}
-
-DumpRuns runs_of(const CheckRun& run) {
-  DumpRuns runs(&run.dump.dump(), nullptr);
-  for (OperatorId op{0}; op < run.dump.operators().size(); ++op)
-    runs.operators.push_back({run.op_name(op), {&run.dump.operators()[op], nullptr}});
-  for (TensorId tensor{0}; tensor < run.dump.tensors(); ++tensor) {
-    const TensorRecord& record = run.dump.record(tensor);
-    const ExecutionId at = run.dump.run_of(tensor);
-    runs.add(at, at == kNoId ? OperatorId() : run.dump.runs()[at].op, run.dump.identity(tensor), record);
-    runs.bytes += bytes_of_elements(record);
-    if (at != kNoId) runs.executions[at].equal = false;
-  }
-  return runs;
 }
 
 constexpr WordsTable kCheckedWords = enum_table<Open, PlanWords>(
@@ -222,20 +188,29 @@ constexpr WordsTable kCheckedWords = enum_table<Open, PlanWords>(
 
 }  // namespace
 
+DumpRuns runs_of(const CheckRun& run) {
+  DumpRuns runs(&run.dump.dump(), nullptr, run.dump.index().dumps());
+  for (OperatorId op{0}; op < run.dump.operators().size(); ++op)
+    runs.operators.push_back({run.op_name(op), {&run.dump.operators()[op], nullptr}});
+  for (TensorId tensor{0}; tensor < run.dump.tensors(); ++tensor) {
+    const TensorRecord& record = run.dump.record(tensor);
+    const ExecutionId at = run.dump.run_of(tensor);
+    runs.add(at, at == kNoId ? OperatorId() : run.dump.runs()[at].op, run.dump.identity(tensor), record);
+    runs.bytes += bytes_of_elements(record);
+    if (at != kNoId) runs.executions[at].equal = false;
+  }
+  return runs;
+}
+
 DumpExtent extent_of(const CheckRun& run) {
   return runs_of(run).begins_inside() ? DumpExtent::kList : DumpExtent::kAll;
 }
 
 NextPlan plan_next(const std::vector<CaseDump<CheckRun>>& dumps, const DumpRequest& as_before) {
-  const size_t begin = whole_dump(dumps);
-  const DumpRuns whole = runs_of(*dumps[begin].run);
-  const std::optional<DumpRuns> other =
-      begin + 1 < dumps.size() ? std::optional(runs_of(*dumps.back().run)) : std::nullopt;
-  const DumpRuns& last = other ? *other : whole;
-  const CaseRuns runs{last, whole, dumps[begin].extent == DumpExtent::kAll, dumps.size()};
-  std::vector<FoundSuspect> suspects;
+  const CaseRuns runs(dumps);
+  std::vector<Suspect> suspects;
   if (auto found = find_suspect(*dumps.back().run, runs, dumps.back().extent)) suspects.push_back(std::move(*found));
-  return plan_for(std::move(suspects), last, runs, kCheckedWords, as_before);
+  return plan_for(std::move(suspects), runs.last(), runs, kCheckedWords, as_before);
 }
 
 }  // namespace msdump

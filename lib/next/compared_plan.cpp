@@ -1,5 +1,14 @@
-#include "next/compared_plan.h"
-
+// The next dump of two sides that were compared:
+//
+//   statistics alone blame an operator            its tensors and those of the calls before it, in that step, on that rank
+//   calls that were not dumped may be to blame    the module or the calls around them, as tensors
+//   operators that were not dumped                these
+//   what went in differs already                  the calls before, four times as many with each round; where no dump has
+//                                                 any, statistics of everything in that step
+//   a weight differs where the dump begins        statistics of the steps before
+//   two histories diverge in a step               the same
+//
+// Everything else is pinned: no dump can tell more.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "base/containers.h"
+#include "divergence/dump_diff.h"
 #include "divergence/roots/cut_text.h"
 #include "divergence/roots/no_root.h"
 #include "msprobe/names.h"
@@ -19,11 +29,6 @@ namespace msdump {
 namespace {
 
 using Open = Suspect::Open;
-
-bool on_both_sides(const DiffResult& run, OperatorId op) {
-  const OpPair& pair = run.pairing.operators[op];
-  return pair.a != kNoId && pair.b != kNoId;
-}
 
 bool by_statistics(const DiffResult& run, const Divergence& root) {
   const auto is_statistic = [&](TensorId tensor) { return run.diffs[tensor].by_statistics; };
@@ -49,7 +54,7 @@ Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, c
   const bool by_estimate = decided_by(root.rule) == DecidedBy::kEstimate;
   if (root.candidates.size() > 1 || (by_estimate && !root.candidates.empty())) return Open::kNotDumped;
   // No value of it can be compared; that of a part may follow from what was not dumped.
-  if (!on_both_sides(run, root.op))
+  if (!run.pairing.operators[root.op].is_paired())
     return partial && by_estimate && runs.begins_at(root.op, root.place) ? Open::kBefore : Open::kPinned;
   if (root.kind == DivergenceKind::kMissing || root.kind == DivergenceKind::kShape || !root.arguments.empty())
     return Open::kPinned;
@@ -95,38 +100,23 @@ double largest_error(const DiffResult& run, const std::vector<TensorId>& tensors
 bool is_noise(const DiffResult& run, const Divergence& root, double largest) {
   constexpr double kShareOfLargest = 0.1;
   if (root.kind != DivergenceKind::kValue || !root.arguments.empty() || root.outputs.empty()) return false;
-  return on_both_sides(run, root.op) && largest_error(run, root.outputs) < kShareOfLargest * largest;
-}
-
-// In Pairing::dumps.
-uint32_t dump_of(const DiffResult& run, OperatorId op) {
-  const OpPair& pair = run.pairing.operators[op];
-  return run.pairing.operators_of(pair.known_side())[pair[pair.known_side()]].dump;
-}
-
-FoundSuspect suspect_at(const DiffResult& run, OperatorId op, const RunPlace& place) {
-  FoundSuspect suspect;
-  suspect.op = op;
-  suspect.op_name = run.op_name(op);
-  suspect.op_type = run.op_type(op);
-  suspect.frame = run.frame(op);
-  suspect.place = place;
-  suspect.place.dump = dump_of(run, op);
-  suspect.dump = run.pairing.dump_name(suspect.place.dump);
-  if (place.rank) suspect.ranks = {*place.rank};
-  return suspect;
+  return run.pairing.operators[root.op].is_paired() && largest_error(run, root.outputs) < kShareOfLargest * largest;
 }
 
 // At the operator of a tensor.
-FoundSuspect suspect_at(const DiffResult& run, TensorId tensor, std::string reason) {
+Suspect suspect_at(const DiffResult& run, const DumpRuns& runs, TensorId tensor, std::string reason) {
   const Identity identity = run.identity(tensor);
-  FoundSuspect suspect = suspect_at(run, run.pairing.tensors[tensor].op, {identity.rank, identity.step, 0});
+  Suspect suspect = suspect_at(run, runs, run.pairing.tensors[tensor].op, {identity.rank, identity.step, 0});
   suspect.reason = std::move(reason);
   return suspect;
 }
 
-FoundSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent extent, const DumpRuns& runs) {
-  FoundSuspect suspect = suspect_at(run, root.op, root.place);
+Sides<MsprobeSettings> settings_of(const DiffResult& run, const UnseenCalls& calls) {
+  return {msprobe_settings(run, calls, true), msprobe_settings(run, calls, false)};
+}
+
+Suspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent extent, const DumpRuns& runs) {
+  Suspect suspect = suspect_at(run, runs, root.op, root.place);
   suspect.kind = name_of(root.kind);
   suspect.parameter = root.parameter;
   suspect.reason = root.reason;
@@ -135,8 +125,7 @@ FoundSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExten
   suspect.further = further_of(run, root, suspect.open);
   // The rank of the suspect; all ranks on which a collective is known to be wrong.
   if (!root.ranks.empty()) suspect.ranks = root.ranks;
-  if (suspect.open == Open::kHiddenCalls)
-    suspect.hidden = {msprobe_settings(run, *root.unseen, true), msprobe_settings(run, *root.unseen, false)};
+  if (suspect.open == Open::kHiddenCalls) suspect.hidden = settings_of(run, *root.unseen);
   for (const auto* const list : {&root.candidates, &root.chain}) {
     for (const OperatorId op : *list) suspect.others.push_back({std::string(run.op_name(op)), run.frame(op)});
   }
@@ -147,7 +136,7 @@ FoundSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExten
 }
 
 // The first call of a range at which the error jumps. Its first calls have the errors of all calls before the range.
-std::optional<FoundSuspect> jump_in(const DiffResult& run, double largest) {
+std::optional<Suspect> jump_in(const DiffResult& run, const DumpRuns& runs, double largest) {
   constexpr double kJump = 5, kShareOfLargest = 0.3;
   struct Call {
     TensorId tensor;
@@ -171,7 +160,7 @@ std::optional<FoundSuspect> jump_in(const DiffResult& run, double largest) {
     }
     const bool made = call.out >= kJump * call.in;
     if (!made && index == calls.begin()->first) return {};  // the error entered the range
-    return suspect_at(run, call.tensor,
+    return suspect_at(run, runs, call.tensor,
                       made ? "its outputs have a much larger error than its inputs, and than all before"
                            : "its inputs have a much larger error than anything before: something that was not "
                              "dumped, or the order of its operands, is another");
@@ -180,22 +169,22 @@ std::optional<FoundSuspect> jump_in(const DiffResult& run, double largest) {
 }
 
 // In the order of the roots.
-std::vector<FoundSuspect> suspects_of(const DiffResult& run, DumpExtent extent, const DumpRuns& runs) {
+std::vector<Suspect> suspects_of(const DiffResult& run, DumpExtent extent, const DumpRuns& runs) {
   const bool range = extent == DumpExtent::kRange;
   const double largest = range ? largest_error(run, run.rows) : 0;
-  std::vector<FoundSuspect> suspects;
+  std::vector<Suspect> suspects;
   for (const Divergence& root : run.divergence.roots) {
     if (!range || !is_noise(run, root, largest)) suspects.push_back(suspect_of(run, root, extent, runs));
   }
   const bool all_came_in =
-      std::all_of(suspects.begin(), suspects.end(), [](const FoundSuspect& one) { return one.open == Open::kBefore; });
+      std::all_of(suspects.begin(), suspects.end(), [](const Suspect& one) { return one.open == Open::kBefore; });
   if (!range || !all_came_in) return suspects;
-  if (std::optional<FoundSuspect> jump = jump_in(run, largest)) return {std::move(*jump)};
+  if (std::optional<Suspect> jump = jump_in(run, runs, largest)) return {std::move(*jump)};
   return suspects;
 }
 
 // The first operator whose statistics differ although no input of it does; none if no difference exceeds noise.
-std::optional<FoundSuspect> first_after_equal_inputs(const DiffResult& run) {
+std::optional<Suspect> first_after_equal_inputs(const DiffResult& run, const DumpRuns& runs) {
   struct Call {
     TensorId tensor;  // an output that differs
     bool any_input = false, inputs_differ = false;
@@ -221,14 +210,14 @@ std::optional<FoundSuspect> first_after_equal_inputs(const DiffResult& run) {
     return one.second.tensor != kNoId && one.second.any_input && !one.second.inputs_differ;
   });
   if (found == calls.end()) return {};
-  FoundSuspect suspect = suspect_at(
-      run, found->second.tensor, "nothing is proved; it is the first whose outputs differ although its inputs agree");
+  Suspect suspect = suspect_at(run, runs, found->second.tensor,
+                               "nothing is proved; it is the first whose outputs differ although its inputs agree");
   suspect.open = Open::kStatistics;
   return suspect;
 }
 
 // The first tensor whose history diverges from that of the other training.
-std::optional<FoundSuspect> first_mover(const DiffResult& run) {
+std::optional<Suspect> first_mover(const DiffResult& run, const DumpRuns& runs) {
   if (!run.histories.began) return {};
   const check::Mover& mover = run.histories.began->first;
   const check::StepTensor& moved = run.histories.history[mover.tensor];
@@ -239,7 +228,7 @@ std::optional<FoundSuspect> first_mover(const DiffResult& run) {
            identity.occurrence == moved.occurrence && run.op_name(run.pairing.tensors[tensor].op) == moved.op_name;
   });
   if (row == run.rows.end()) return {};
-  FoundSuspect suspect = suspect_at(run, *row, check::reason_of(run.histories));
+  Suspect suspect = suspect_at(run, runs, *row, check::reason_of(run.histories));
   suspect.kind = "began";
   suspect.open = Open::kStepsBefore;
   return suspect;
@@ -260,7 +249,7 @@ class UnjudgedSearch {
     }
   }
 
-  [[nodiscard]] std::optional<FoundSuspect> find() const {
+  [[nodiscard]] std::optional<Suspect> find() const {
     TensorId first;
     const auto place_of = [&](TensorId row) { return std::pair(run_.divergence.runs[row], is_output(row)); };
     for (const TensorId row : run_.rows) {
@@ -268,15 +257,15 @@ class UnjudgedSearch {
     }
     if (first == kNoId) return {};
     const NameFacts name = run_.identity(first).name;
-    FoundSuspect suspect =
-        suspect_at(run_, first,
+    Suspect suspect =
+        suspect_at(run_, runs_, first,
                    fmt::format("nothing is proved; its {} {} is the first difference that was not judged: {}",
                                name_of(name.io), name.slot, text_of(run_.divergence.unjudged[first])));
     suspect.open = open_of(first);
     suspect.only_reads = suspect.open == Open::kBefore;
     if (suspect.open == Open::kHiddenCalls) {
       const UnseenCalls inside{kNoId, suspect.op, "mix"};
-      suspect.hidden = {msprobe_settings(run_, inside, true), msprobe_settings(run_, inside, false)};
+      suspect.hidden = settings_of(run_, inside);
     }
     return suspect;
   }
@@ -290,7 +279,7 @@ class UnjudgedSearch {
     const Unjudged reason = run_.divergence.unjudged[row];
     const OperatorId op = run_.pairing.tensors[row].op;
     const ExecutionId at = run_.divergence.runs[row];
-    if (!is_unexplained(run_, row) || at == kNoId || !on_both_sides(run_, op)) return Open::kPinned;
+    if (!is_unexplained(run_, row) || at == kNoId || !run_.pairing.operators[op].is_paired()) return Open::kPinned;
     if (reason != Unjudged::kUnlikely && judged_error(run_, row).value_or(0) < kLarge) return Open::kPinned;
     // In a later step it is what the step before left. Statistics do not tell it from a gradient that is zero but for rounding.
     const bool first_step = run_.identity(row).step == runs_.first_step, by_statistics = run_.diffs[row].by_statistics;
@@ -310,26 +299,6 @@ class UnjudgedSearch {
   std::set<OperatorId> with_inputs_;   // that were dumped
   std::set<ExecutionId> reads_noise_;  // an input has an error that rounding leads to
 };
-
-DumpRuns runs_of(const DiffResult& run) {
-  DumpRuns runs(&run.a->side, &run.b->side);
-  for (OperatorId op{0}; op < run.pairing.operators.size(); ++op) {
-    const OpPair& pair = run.pairing.operators[op];
-    runs.operators.push_back(
-        {std::string(run.op_name(op)),
-         {pair.a == kNoId ? nullptr : &run.pairing.a[pair.a], pair.b == kNoId ? nullptr : &run.pairing.b[pair.b]}});
-  }
-  for (const TensorId row : run.rows) {
-    const TensorPair& pair = run.pairing.tensors[row];
-    const ExecutionId at = run.divergence.runs[row];
-    runs.add(at, pair.op, run.identity(row), run.record_of(pair));
-    if (pair.a != kNoId) runs.bytes += bytes_of_elements((*run.a->side.tensors)[pair.a]);
-    if (at == kNoId) continue;
-    const bool equal = run.diffs[row].verdict == Verdict::kSame && !run.diffs[row].by_statistics;
-    runs.executions[at].equal = runs.executions[at].equal && equal;
-  }
-  return runs;
-}
 
 constexpr WordsTable kComparedWords = enum_table<Open, PlanWords>(
     PlanWords{},
@@ -354,6 +323,26 @@ constexpr WordsTable kComparedWords = enum_table<Open, PlanWords>(
 
 }  // namespace
 
+DumpRuns runs_of(const DiffResult& run) {
+  DumpRuns runs(&run.a->side, &run.b->side, run.pairing.dumps);
+  for (OperatorId op{0}; op < run.pairing.operators.size(); ++op) {
+    const OpPair& pair = run.pairing.operators[op];
+    runs.operators.push_back(
+        {std::string(run.op_name(op)),
+         {pair.a == kNoId ? nullptr : &run.pairing.a[pair.a], pair.b == kNoId ? nullptr : &run.pairing.b[pair.b]}});
+  }
+  for (const TensorId row : run.rows) {
+    const TensorPair& pair = run.pairing.tensors[row];
+    const ExecutionId at = run.divergence.runs[row];
+    runs.add(at, pair.op, run.identity(row), run.record_of(pair));
+    if (pair.a != kNoId) runs.bytes += bytes_of_elements((*run.a->side.tensors)[pair.a]);
+    if (at == kNoId) continue;
+    const bool equal = run.diffs[row].verdict == Verdict::kSame && !run.diffs[row].by_statistics;
+    runs.executions[at].equal = runs.executions[at].equal && equal;
+  }
+  return runs;
+}
+
 DumpExtent extent_of(const DiffResult& run) {
   // What a gradient operator reads was made in the step. Calls of msprobe that were not dumped are found otherwise.
   const auto lacks_producer = [&](const Divergence& root) {
@@ -365,16 +354,13 @@ DumpExtent extent_of(const DiffResult& run) {
 }
 
 NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpRequest& as_before) {
-  const size_t begin = whole_dump(dumps);
   const DiffResult& last = *dumps.back().run;
-  const DumpRuns whole = runs_of(*dumps[begin].run);
-  const std::optional<DumpRuns> other = begin + 1 < dumps.size() ? std::optional(runs_of(last)) : std::nullopt;
-  const DumpRuns* of = other ? &*other : &whole;
-  const CaseRuns runs{*of, whole, dumps[begin].extent == DumpExtent::kAll, dumps.size()};
+  const CaseRuns runs(dumps);
+  const DumpRuns* of = &runs.last();
 
-  std::vector<FoundSuspect> suspects = suspects_of(last, dumps.back().extent, *of);
+  std::vector<Suspect> suspects = suspects_of(last, dumps.back().extent, *of);
   // An input of the first call of the network has no producer to ask for.
-  for (FoundSuspect& suspect : suspects) {
+  for (Suspect& suspect : suspects) {
     if (suspect.open == Open::kBefore && runs.begins_network(suspect)) suspect.open = Open::kPinned;
   }
   // The roots are ordered by their evidence: what `diff` names first leads. What enters a part of the dump says no more than
@@ -383,17 +369,17 @@ NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpReq
     std::stable_partition(suspects.begin(), suspects.end(),
                           [](const Suspect& suspect) { return suspect.open == Open::kPinned; });
   // The suspects that were asked for are healthy: takes the next one of the first dump.
-  if (const size_t asked = dumps.size() - 1 - begin; suspects.empty() && asked > 0) {
-    std::vector<FoundSuspect> of_first = suspects_of(*dumps[begin].run, dumps[begin].extent, whole);
+  if (const size_t asked = dumps.size() - 1 - runs.begin; suspects.empty() && asked > 0) {
+    std::vector<Suspect> of_first = suspects_of(*dumps[runs.begin].run, dumps[runs.begin].extent, runs.whole);
     if (asked < of_first.size()) {
       suspects = {std::move(of_first[asked])};
-      of = &whole;
+      of = &runs.whole;
     }
   }
   const bool judged = !last.single_pair && !last.pairing.of_parameters && !last.pairing.likeness.two_networks();
   if (suspects.empty() && dumps.size() == 1 && judged) {
-    std::optional<FoundSuspect> one = first_mover(last);
-    if (!one) one = first_after_equal_inputs(last);
+    std::optional<Suspect> one = first_mover(last, *of);
+    if (!one) one = first_after_equal_inputs(last, *of);
     if (!one) one = UnjudgedSearch(last, *of).find();
     if (one && !(one->open == Open::kBefore && runs.begins_network(*one))) suspects.push_back(std::move(*one));
   }

@@ -1,19 +1,26 @@
 // The plan of the next dump. It has the calls to ask for, the size of the dump, the question that it answers, and the
-// meaning of each outcome. compared_plan.h makes it from two dumps, checked_plan.h from one.
+// meaning of each outcome. compared_plan.cpp makes it from two dumps, checked_plan.cpp from one.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compare/sides.h"
 #include "config/write_config.h"
+#include "divergence/roots/unseen_calls.h"
 #include "dump/index/tensor_list.h"
 #include "graph/flow/run_graph.h"
-#include "graph/join/dump_operators.h"
 #include "ir/model/ir_graph.h"
 
 namespace msdump {
+
+struct DiffResult;
+namespace check {
+struct CheckRun;
+}
 
 // The operators of a step that a dump was asked for: all, the calls of a range, or some by name. A value that enters such a
 // part need not enter the network.
@@ -44,6 +51,11 @@ struct Suspect {
   std::string_view kind;  // as diff or check names it; empty: by its error alone
   std::string reason;
   std::vector<Call> others;  // that may be to blame instead, the nearest first
+  // The next dump is to have these:
+  OperatorId op = {};                    // kNoId: not known
+  std::vector<OperatorId> further = {};  // operators beside it
+  std::vector<int64_t> ranks = {};
+  std::optional<Sides<MsprobeSettings>> hidden = {};  // calls of kHiddenCalls
 };
 [[nodiscard]] std::string_view name_of(Suspect::Open open);  // "pinned", "hidden_calls", ...
 
@@ -82,4 +94,14 @@ template <class Run>
   }
   return 0;
 }
+
+// `dumps` of one case, oldest first, at least one; only the last one and whole_dump() are looked at, others may be null. What
+// `as_before` says of the kind, the target and the mode is kept. The plan of dumps that were checked has no reference.
+[[nodiscard]] NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpRequest& as_before);
+[[nodiscard]] NextPlan plan_next(const std::vector<CaseDump<check::CheckRun>>& dumps, const DumpRequest& as_before);
+
+// What a dump shows of its extent: that of a list if something ran before it began, else all.
+[[nodiscard]] DumpExtent extent_of(const DiffResult& run);
+[[nodiscard]] DumpExtent extent_of(const check::CheckRun& run);
+
 }  // namespace msdump

@@ -1,13 +1,13 @@
 #include "next/planner.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/match/placement/sharded_side.h"
 #include "divergence/roots/undumped.h"
 #include "graph/flow/data_flow.h"
 #include "msprobe/names.h"
@@ -52,14 +52,14 @@ class Planner {
     plan_.candidate = plan_.reference = as_before;
   }
 
-  NextPlan plan(const std::vector<FoundSuspect>& suspects, const WordsTable& words) && {
-    plan_.suspects.assign(suspects.begin(), suspects.end());
-    if (suspects.empty()) return std::move(plan_);
+  NextPlan plan(std::vector<Suspect> suspects, const WordsTable& words) && {
+    plan_.suspects = std::move(suspects);
+    if (plan_.suspects.empty()) return std::move(plan_);
     // A pinned operator ends the search: what is open beside it may follow from it.
-    const Open open = suspects.front().open;
+    const Open open = plan_.suspects.front().open;
     plan_.state = open == Open::kPinned ? PlanState::kPinned : PlanState::kAsked;
     if (open == Open::kPinned) return std::move(plan_);
-    ask(suspects);
+    ask(open);
     if (!asks_more_) {
       NextPlan pinned;
       pinned.state = PlanState::kPinned;
@@ -73,15 +73,15 @@ class Planner {
   }
 
  private:
+  DumpRequest& request_of(Side side) { return side == Side::kCandidate ? plan_.candidate : plan_.reference; }
   [[nodiscard]] bool of_msprobe() const { return plan_.candidate.kind == ConfigKind::kMsprobe; }
 
-  void ask(const std::vector<FoundSuspect>& suspects) {
-    const Open open = suspects.front().open;
+  void ask(Open open) {
     const bool steps_before_it = open == Open::kStepsBefore;
     std::set<int64_t> steps, ranks;
     size_t asked = 0;
     bool all_have_steps = true;
-    for (const FoundSuspect& suspect : suspects) {
+    for (const Suspect& suspect : plan_.suspects) {
       if (suspect.open != open) continue;
       // The dump of msprobe has one range.
       if (asked == (of_msprobe() ? 1 : kMostSuspects)) break;
@@ -106,7 +106,7 @@ class Planner {
     if (!everything_) measure(open);
   }
 
-  void add_calls(const FoundSuspect& suspect) {
+  void add_calls(const Suspect& suspect) {
     if (suspect.hidden) return ask_for_hidden(suspect);
     if (suspect.op == kNoId) {
       // A task without files. msprobe has no task for overflow; its statistics count what is infinite.
@@ -135,7 +135,7 @@ class Planner {
       for (const OperatorId other : suspect.further) append_new(operators, other);
     }
     for (const Side side : kBothSides) {
-      DumpRequest& request = side == Side::kCandidate ? plan_.candidate : plan_.reference;
+      DumpRequest& request = request_of(side);
       if (range) {
         request.scope = {name_in(dump, first, side), name_in(dump, op, side)};
         continue;
@@ -151,14 +151,14 @@ class Planner {
   [[nodiscard]] bool has_all(const RunPlace& place) const {
     return runs_.rounds > 1 && asked_.size() > 1 && plan_.candidate.scope.empty() &&
            std::all_of(asked_.begin(), asked_.end(), [&](const Asked& asked) {
-             const ExecutionId run = runs_.last.find(asked.dump->operators[asked.op].name, place);
-             return run != kNoId && runs_.last.executions[run].has_elements;
+             const ExecutionId run = runs_.last().find(asked.dump->operators[asked.op].name, place);
+             return run != kNoId && runs_.last().executions[run].has_elements;
            });
   }
 
-  void ask_for_hidden(const FoundSuspect& suspect) {
+  void ask_for_hidden(const Suspect& suspect) {
     for (const Side side : kBothSides) {
-      DumpRequest& request = side == Side::kCandidate ? plan_.candidate : plan_.reference;
+      DumpRequest& request = request_of(side);
       request.level = (*suspect.hidden)[side].level;
       request.list = (*suspect.hidden)[side].list;
       request.scope = (*suspect.hidden)[side].scope;
@@ -264,6 +264,22 @@ class Planner {
 
 }  // namespace
 
+std::string_view name_of(DumpExtent extent) {
+  static constexpr auto kNames = enum_table<DumpExtent, std::string_view>("all", "range", "list");
+  return kNames[extent];
+}
+
+std::string_view name_of(Suspect::Open open) {
+  static constexpr auto kNames = enum_table<Suspect::Open, std::string_view>(
+      "pinned", "hidden_calls", "not_dumped", "statistics", "no_input", "before", "steps_before");
+  return kNames[open];
+}
+
+std::string_view name_of(PlanState state) {
+  static constexpr auto kNames = enum_table<PlanState, std::string_view>("nothing", "pinned", "asked");
+  return kNames[state];
+}
+
 void DumpRuns::add(ExecutionId run, OperatorId op, const Identity& identity, const TensorRecord& record) {
   if (identity.step && (!first_step || *identity.step < *first_step)) first_step = identity.step;
   if (run == kNoId) return;
@@ -295,7 +311,7 @@ bool DumpRuns::begins_inside() const {
     if (first == nullptr) first = &one;
     if (!one.place.is_beside(first->place)) break;
     const std::string_view name = operators[one.op].name;
-    const bool is_gradient = is_backward(name) || is_gradient_name(name);
+    const bool is_gradient = is_backward_operator(name);
     backward += is_gradient ? 1 : 0;
     forward += !is_gradient && backward == 0 ? 1 : 0;
   }
@@ -318,13 +334,13 @@ bool CaseRuns::begins_network(const Suspect& suspect) const {
   });
 }
 
-NextPlan plan_for(std::vector<FoundSuspect> suspects, const DumpRuns& of, const CaseRuns& runs, const WordsTable& words,
+NextPlan plan_for(std::vector<Suspect> suspects, const DumpRuns& of, const CaseRuns& runs, const WordsTable& words,
                   const DumpRequest& as_before) {
-  for (FoundSuspect& suspect : suspects) {
+  for (Suspect& suspect : suspects) {
     if (suspect.further.size() > kMostUndumped)
       suspect.further.erase(suspect.further.begin(), suspect.further.end() - kMostUndumped);
   }
-  return Planner(of, runs, as_before).plan(suspects, words);
+  return Planner(of, runs, as_before).plan(std::move(suspects), words);
 }
 
 size_t calls_before(size_t rounds) {

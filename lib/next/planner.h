@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +16,6 @@
 #include "base/containers.h"
 #include "compare/sides.h"
 #include "config/write_config.h"
-#include "divergence/roots/unseen_calls.h"
 #include "dump/index/tensor_list.h"
 #include "graph/flow/run_graph.h"
 #include "graph/join/dump_operators.h"
@@ -41,12 +39,14 @@ struct DumpRuns {
     bool equal = false;               // they agree bit for bit
   };
   Sides<const DumpWithGraph*> dumps = {};  // the reference's is null if there is none
+  std::vector<std::string> dump_names;     // of several below one path
   std::vector<Operator> operators;
   std::vector<Execution> executions;  // in the order of time
   uint64_t bytes = 0;                 // of all tensors
   std::optional<int64_t> first_step;
 
-  DumpRuns(const DumpWithGraph* candidate, const DumpWithGraph* reference) : dumps{candidate, reference} {}
+  DumpRuns(const DumpWithGraph* candidate, const DumpWithGraph* reference, std::vector<std::string> names)
+      : dumps{candidate, reference}, dump_names(std::move(names)) {}
   [[nodiscard]] bool is_on_all_sides(OperatorId op) const {
     return operators[op].on.a != nullptr && (dumps.b == nullptr || operators[op].on.b != nullptr);
   }
@@ -65,12 +65,23 @@ struct DumpRuns {
   [[nodiscard]] bool begins_at(OperatorId op, const RunPlace& place) const;
 };
 
-struct FoundSuspect : Suspect {
-  OperatorId op;                                      // kNoId: not known
-  std::vector<OperatorId> further = {};               // operators to dump beside it
-  std::vector<int64_t> ranks = {};                    // that the next dump is to have
-  std::optional<Sides<MsprobeSettings>> hidden = {};  // that dump the calls of kHiddenCalls
-};
+// `of` are the executions of `run`, which is a DiffResult or a CheckRun. An operator that is known tells the dump.
+template <class Run>
+[[nodiscard]] Suspect suspect_at(const Run& run, const DumpRuns& of, OperatorId op, const RunPlace& place) {
+  Suspect suspect;
+  suspect.op = op;
+  suspect.place = place;
+  if (op != kNoId) {
+    const Sides<const SequencedOp*>& on = of.operators[op].on;
+    suspect.op_name = of.operators[op].name;
+    suspect.op_type = run.op_type(op);
+    suspect.frame = run.frame(op);
+    suspect.place.dump = (on.b != nullptr ? on.b : on.a)->dump;
+  }
+  if (suspect.place.dump < of.dump_names.size()) suspect.dump = of.dump_names[suspect.place.dump];
+  if (place.rank) suspect.ranks = {*place.rank};
+  return suspect;
+}
 
 // A question and its outcomes; {name} is the suspect.
 struct PlanWords {
@@ -79,20 +90,33 @@ struct PlanWords {
 };
 using WordsTable = EnumTable<Suspect::Open, PlanWords, 7>;
 
+[[nodiscard]] DumpRuns runs_of(const DiffResult& run);
+[[nodiscard]] DumpRuns runs_of(const check::CheckRun& run);
+
 // The dumps of a case: the last one, and the first that has all operators, which may be the same.
 struct CaseRuns {
-  const DumpRuns& last;
-  const DumpRuns& whole;
+  template <class Run>
+  explicit CaseRuns(const std::vector<CaseDump<Run>>& dumps)
+      : begin(whole_dump(dumps)),
+        whole(runs_of(*dumps[begin].run)),
+        is_whole(dumps[begin].extent == DumpExtent::kAll),
+        rounds(dumps.size()) {
+    if (begin + 1 < rounds) later = runs_of(*dumps.back().run);
+  }
+  size_t begin;  // of the whole dump
+  DumpRuns whole;
   bool is_whole;  // `whole` has all operators
   size_t rounds;
+  std::optional<DumpRuns> later;  // none: the whole dump is the last
 
+  [[nodiscard]] const DumpRuns& last() const { return later ? *later : whole; }
   // True if it is among the first calls of the whole dump, so that nothing before it made what it reads.
   [[nodiscard]] bool begins_network(const Suspect& suspect) const;
 };
 
 // `suspects`: pinned ones first, then most upstream first, with operators of `of`. The kind, target and mode of `as_before`
 // are kept.
-[[nodiscard]] NextPlan plan_for(std::vector<FoundSuspect> suspects, const DumpRuns& of, const CaseRuns& runs,
+[[nodiscard]] NextPlan plan_for(std::vector<Suspect> suspects, const DumpRuns& of, const CaseRuns& runs,
                                 const WordsTable& words, const DumpRequest& as_before);
 
 // ---- for the two plans and their tests

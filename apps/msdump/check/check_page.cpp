@@ -295,11 +295,7 @@ report::PageCause cause_at(const CheckRun& run, std::string title, OperatorId op
   report::PageCause cause;
   cause.title = std::move(title);
   cause.name = run.op_name(op);
-  cause.place = std::string(run.op_type(op));
-  if (!identity.dump.empty()) cause.place += fmt::format(", {}/", identity.dump);
-  if (identity.rank) cause.place += fmt::format(", rank {}", *identity.rank);
-  if (identity.step) cause.place += fmt::format(", step {}", *identity.step);
-  cause.place = fmt::format("({})", cause.place);
+  cause.place = fmt::format("({}{})", run.op_type(op), place_text(identity.dump, identity.rank, identity.step));
   add_source(run.line(op), cause);
   cause.evidence_title = "values";
   return cause;

@@ -81,14 +81,6 @@ std::string tensors_text(const check::CheckRun& run, const std::vector<TensorId>
   return text;
 }
 
-std::string place_text(const Identity& identity) {
-  std::string text;
-  if (!identity.dump.empty()) text += fmt::format(", {}", dump_text(identity.dump));
-  if (identity.rank) text += fmt::format(", rank {}", *identity.rank);
-  if (identity.step) text += fmt::format(", step {}", *identity.step);
-  return text;
-}
-
 // "nan 6, inf 2"
 std::string kinds_text(const check::CheckRun& run, Severity severity) {
   const auto counts = run.count_by_rule(severity);
@@ -150,7 +142,8 @@ std::string first_text(const check::CheckRun& run) {
   const Identity identity = identity_of(run.dump.index(), run.dump.record(first.tensor));
   const std::string type(run.op_type(first.op));
   std::string text = fmt::format("{}: {} ({}{})\n", first_heading(run), escape_for_terminal(run.op_name(first.op)),
-                                 type.empty() ? "no type" : escape_for_terminal(type), place_text(identity));
+                                 type.empty() ? "no type" : escape_for_terminal(type),
+                                 place_text(identity.dump, identity.rank, identity.step));
   if (const OperatorLine line = run.line(first.op); line.frame != nullptr)
     text += fmt::format("  line  {}\n", escape_for_terminal(line_text(line)));
   if (!first.inputs.empty()) text += fmt::format("  in    {}\n", tensors_text(run, first.inputs));
@@ -165,7 +158,8 @@ std::string first_divergence_text(const check::CheckRun& run) {
   const Identity identity = identity_of(run.dump.index(), run.dump.record(divergence.tensor));
   const OperatorId op = run.dump.op_of(divergence.tensor);
   std::string text = fmt::format("{}: {} ({}{})\n", kDivergenceHeading, escape_for_terminal(run.op_name(op)),
-                                 escape_for_terminal(std::string(run.op_type(op))), place_text(identity));
+                                 escape_for_terminal(std::string(run.op_type(op))),
+                                 place_text(identity.dump, identity.rank, identity.step));
   if (const OperatorLine line = run.line(op); line.frame != nullptr)
     text += fmt::format("  line  {}\n", escape_for_terminal(line_text(line)));
   for (const TensorId tensor : {divergence.tensor, divergence.sibling})
@@ -286,10 +280,7 @@ std::string group_of(const check::CheckRun& run, OperatorId op) {
 }
 
 std::string line_of(const check::CheckRun& run, const Finding& finding) {
-  std::string text(name_of(finding.severity));
-  if (finding.rank) text += fmt::format(", rank {}", *finding.rank);
-  if (finding.step) text += fmt::format(", step {}", *finding.step);
-  text += ": ";
+  std::string text = std::string(name_of(finding.severity)) + place_text({}, finding.rank, finding.step) + ": ";
   if (finding.op != kNoId) text += run.op_name(finding.op) + ": ";
   if (finding.tensor != kNoId) {
     const NameFacts& name = run.dump.record(finding.tensor).name;
@@ -298,7 +289,7 @@ std::string line_of(const check::CheckRun& run, const Finding& finding) {
     text += finding.path + ": ";
   }
   text += finding.message;
-  if (const SourceFrame* const frame = run.frame(finding.op)) text += fmt::format(" ({})", source_text(frame));
+  text += source_note(run.frame(finding.op));
   return text;
 }
 

@@ -10,10 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "diff/diff_baseline.h"
-#include "diff/diff_junit.h"
+#include "diff/diff_files.h"
 #include "diff/diff_options.h"
-#include "diff/diff_page.h"
 #include "diff/diff_profile.h"
 #include "diff/diff_result.h"
 #include "diff/diff_roots.h"
@@ -92,35 +90,31 @@ class Diff : public Command {
     if (!profile_.name.empty()) return run_profile(session, profile_, options_);
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
     Result<DiffRules> rules = diff_rules(options_);
-    if (!rules) return end_before_comparing(session, unusable_option_file(rules.error()));
+    if (!rules) return end_before_comparing(session, rules.error());
     Result<DiffResult> run = compute_diff_of_versions(session, options_, *rules, weights_);
     if (!run) return end_before_comparing(session, run.error());
     if (const Status fits = check_baseline(session, options_, *run, *rules); !fits)
       return end_before_comparing(session, fits.error());
-    if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
-      return end_without_rows(session, *run);
-    if (!options_.new_baseline.empty()) {
-      if (const Status written = write_baseline(session, options_, *run); !written)
-        return session.end_with(written.error());
-    }
-    if (!options_.new_layout_file.empty()) {
-      const Status written = write_layouts(session, *run, options_.new_layout_file);
-      if (!written) return session.end_with(written.error());
-    }
-    const bool nothing = !options_.values.given && note_nothing_compared(*run);
-    if (!options_.values.given) {
-      print(session, *run);
-    } else if (const Status printed = print_values(session, *run); !printed) {
-      return session.end_with(printed.error());
-    }
-    Status written = write_report(session, *run);
-    if (written && !options_.junit.empty()) written = write_diff_junit(*run, options_);
-    if (!written) return session.end_with(written.error());
-    const ExitCode code = conclude(session, *run);
-    return summarize(session, *run, nothing ? ExitCode::kUsage : code);
+    const bool none = run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty();
+    const Result<ExitCode> code = none ? end_without_rows(session, *run) : answer(session, *run);
+    return code ? *code : session.end_with(code.error());
   }
 
  private:
+  // An error is that of a file or of stdout.
+  Result<ExitCode> answer(Session& session, DiffResult& run) const {
+    if (!options_.new_baseline.empty()) MSDUMP_CHECK_OK(write_baseline(session, options_, run));
+    if (!options_.new_layout_file.empty()) MSDUMP_CHECK_OK(write_layouts(session, run, options_.new_layout_file));
+    const bool nothing = !options_.values.given && note_nothing_compared(run);
+    if (!options_.values.given) print(session, run);
+    if (options_.values.given) MSDUMP_CHECK_OK(print_values(session, run));
+    if (!options_.report.empty()) MSDUMP_CHECK_OK(write_diff_page(session, options_, run));
+    if (!options_.junit.empty()) MSDUMP_CHECK_OK(write_diff_junit(run, options_));
+    const ExitCode concluded = conclude(session, run), code = nothing ? ExitCode::kUsage : concluded;
+    if (!options_.summary.empty()) MSDUMP_CHECK_OK(write_diff_summary(run, options_, code));
+    return code;
+  }
+
   static std::string hint_without_partners(const DiffResult& run) {
     const auto is_array = [](const DiffSide& side) {
       const std::vector<IndexedFile>& files = side.catalogue().index.files();
@@ -150,8 +144,9 @@ class Diff : public Command {
     check_diff_options(options_);
     check_profile_options(profile_, options_);
     const Result<DiffRules> rules = diff_rules(options_);
-    if (!rules) return session.end_with(unusable_option_file(rules.error()));
-    return write_diff_part(session, options_, *rules, part);
+    if (!rules) return session.end_with(rules.error());
+    const Result<ExitCode> code = write_diff_part(session, options_, *rules, part);
+    return code ? *code : session.end_with(code.error());
   }
 
   // Ends a run that could not begin.
@@ -166,7 +161,7 @@ class Diff : public Command {
 
   // Ends a run in which nothing was selected, or one side holds no tensors. Machine output has its document nevertheless: the frame writes
   // it, with the error of a side that holds no tensors.
-  ExitCode end_without_rows(Session& session, const DiffResult& run) const {
+  Result<ExitCode> end_without_rows(Session& session, const DiffResult& run) const {
     std::vector<Error> failures = run.failures;
     for (const Error& error : failures) session.messages.error(error);
     ExitCode code = ExitCode::kOk;
@@ -183,10 +178,17 @@ class Diff : public Command {
       code = ExitCode::kUsage;
     }
     if (code != ExitCode::kUsage && !is_for_people(options_.form)) print_rows(session, run);
-    Status written = code == ExitCode::kUsage ? Status() : write_report(session, run);
-    if (written && !options_.junit.empty()) written = write_empty_junit(options_.junit, failures);
-    if (!written) return session.end_with(written.error());
-    if (code != ExitCode::kOk) return summarize(session, run, code);
+    if (!options_.report.empty() && code != ExitCode::kUsage) MSDUMP_CHECK_OK(write_diff_page(session, options_, run));
+    if (!options_.junit.empty()) MSDUMP_CHECK_OK(write_empty_junit(options_.junit, failures));
+    if (code == ExitCode::kOk) {
+      note_empty_selection(session, run);
+      code = ExitCode::kNo;
+    }
+    if (!options_.summary.empty()) MSDUMP_CHECK_OK(write_diff_summary(run, options_, code));
+    return code;
+  }
+
+  void note_empty_selection(Session& session, const DiffResult& run) const {
     std::string hint;
     SelectionOptions asked = options_.selection;
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
@@ -199,17 +201,6 @@ class Diff : public Command {
     if (hint.empty()) hint = selection_hint(run.b->opened, asked);
     session.messages.nothing_selected(options_.weights ? "no parameter is selected" : "the selection matches nothing",
                                       hint.empty() ? "msdump ls lists all tensors" : hint);
-    return summarize(session, run, ExitCode::kNo);
-  }
-
-  Status write_report(Session& session, const DiffResult& run) const {
-    return options_.report.empty() ? Status() : write_diff_page(session, options_, run);
-  }
-
-  // --summary has the exit code, which is returned.
-  ExitCode summarize(Session& session, const DiffResult& run, ExitCode code) const {
-    const Status written = options_.summary.empty() ? Status() : write_diff_summary(run, options_, code);
-    return written ? code : session.end_with(written.error());
   }
 
   void print(Session& session, const DiffResult& run) const {

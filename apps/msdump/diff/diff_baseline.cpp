@@ -1,19 +1,18 @@
-#include "diff/diff_baseline.h"
+#include "diff/diff_files.h"
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/accept/baseline.h"
 #include "diff/diff_text.h"
 #include "dump/index/dump_index.h"
 #include "frame/cli.h"
@@ -107,7 +106,7 @@ BaselineOrigin origin_of(const DiffResult& run, const DiffOptions& options) {
     for (const TensorRecord& tensor : dump.catalogue().list.tensors())
       any_elements = any_elements || tensor.has_elements;
     one.content = any_elements ? "tensors" : "statistics";
-    if (!facts[side].dtype.empty()) one.content += fmt::format(", {}", facts[side].dtype);
+    if (!facts[side].dtype_name().empty()) one.content += fmt::format(", {}", facts[side].dtype_name());
     std::set<int64_t> ranks;
     for (const auto& folder : dump.catalogue().index.folders()) {
       if (folder.identity.rank) ranks.insert(*folder.identity.rank);

@@ -1,7 +1,6 @@
-#include "diff/diff_junit.h"
+#include "diff/diff_files.h"
 
 #include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -20,14 +19,10 @@
 namespace msdump::cli {
 namespace {
 
-std::string place_text(const Identity& identity) {
-  std::string text;
-  if (!identity.dump.empty()) text += dump_text(identity.dump) + ", ";
-  if (identity.rank) text += fmt::format("rank {}, ", *identity.rank);
-  if (identity.step) text += fmt::format("step {}, ", *identity.step);
-  if (text.empty()) return text;
-  text.resize(text.size() - 2);
-  return text + ": ";
+// "rank 0, step 1: "
+std::string place_before(const Identity& identity) {
+  const std::string text = place_text(identity.dump, identity.rank, identity.step);
+  return text.empty() ? text : text.substr(2) + ": ";
 }
 
 class JunitCases {
@@ -79,13 +74,12 @@ class JunitCases {
 
   void add(const DiffRow& row) {
     const bool is_argument = row.tensor == kNoId;
-    const OperatorId op = is_argument ? run_.arguments[row.argument].op : run_.pairing.tensors[row.tensor].op;
     const Io io = is_argument ? run_.key(run_.arguments[row.argument]).io : run_.identity(row.tensor).name.io;
-    Case& one = case_at({scope_of_op(run_.op_name(op)), name_of(io)});
+    Case& one = case_at({scope_of_op(run_.op_name(operator_of(run_, row))), name_of(io)});
     const FailLevel level = options_.fail_level;
     if (is_argument ? argument_fails(run_, row.argument, level) : tensor_fails(run_, row.tensor, level)) {
       one.failing.push_back(row);
-    } else if (is_difference(is_argument ? run_.arguments[row.argument].verdict : run_.diffs[row.tensor].verdict)) {
+    } else if (is_difference(verdict_of(run_, row))) {
       one.others.push_back(row);
     }
   }
@@ -98,34 +92,23 @@ class JunitCases {
     made.output = (fails_ ? "" : lines_of(one.failing)) + lines_of(one.others);
     const size_t roots = one.roots.size(), count = roots + one.failing.size();
     if (!fails_ || count == 0) return made;
-    const std::string type(roots > 0 ? std::string_view("root") : verdict_of(one.failing.front()));
+    const std::string type(roots > 0 ? std::string_view("root") : name_of(verdict_of(run_, one.failing.front())));
     made.failure = report::junit_problem(type, "differences", count, [&](size_t i) {
       return i < roots ? root_line(*one.roots[i]) : line_of(one.failing[i - roots]);
     });
     if (roots == 0 && !run_.divergence.roots.empty()) {
       const Divergence& first = run_.divergence.roots.front();
       const std::string cause =
-          fmt::format("the first root: {}{}", RootReport(run_, first).name(), line_text_of(first));
+          fmt::format("the first root: {}{}", root_name(run_, first), source_note(run_.frame(first.op)));
       made.failure->message += "; " + cause;
       made.failure->text += cause + "\n";
     }
     return made;
   }
 
-  [[nodiscard]] std::string_view verdict_of(const DiffRow& row) const {
-    return name_of(row.tensor == kNoId ? run_.arguments[row.argument].verdict : run_.diffs[row.tensor].verdict);
-  }
-
-  // " (net.py:12)"
-  [[nodiscard]] std::string line_text_of(const Divergence& root) const {
-    const SourceFrame* const frame = run_.frame(root.op);
-    return frame == nullptr ? "" : fmt::format(" ({})", source_text(frame));
-  }
-
   [[nodiscard]] std::string root_line(const Divergence& root) const {
-    const RootReport report(run_, root);
-    return fmt::format("root: {}{}{}: {}: {}", report.name(), report.place(), line_text_of(root),
-                       name_of(decided_by(root.rule)), root.reason);
+    return fmt::format("root: {}{}{}: {}: {}", root_name(run_, root), root_place(run_, root),
+                       source_note(run_.frame(root.op)), name_of(decided_by(root.rule)), root.reason);
   }
 
   [[nodiscard]] std::string line_of(const DiffRow& row) const {
@@ -136,7 +119,7 @@ class JunitCases {
                          reason_of(argument, run_.pairing), accepted);
     }
     const TensorDiff& diff = run_.diffs[row.tensor];
-    std::string text = fmt::format("{}{}: {}", place_text(run_.identity(row.tensor)),
+    std::string text = fmt::format("{}{}: {}", place_before(run_.identity(row.tensor)),
                                    run_.op_name(run_.pairing.tensors[row.tensor].op), tensors_text(run_, {row.tensor}));
     if (diff.verdict == Verdict::kUnmatched && !diff.reason->empty()) text += ": " + *diff.reason;
     if (run_.accepted[row.tensor]) return text + "; accepted";

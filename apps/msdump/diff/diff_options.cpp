@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -327,28 +326,23 @@ void check_diff_options(DiffOptions& options) {
   }
 }
 
-Error unusable_option_file(Error error) {
-  error.code = ErrorCode::kUsage;
-  return error;
-}
-
 Result<DiffRules> diff_rules(const DiffOptions& options) {
   DiffRules rules;
   rules.tolerance.rtol = options.rtol;
   rules.tolerance.atol = options.atol;
   for (const std::string& text : options.metric_limits) {
-    MSDUMP_TRY(const std::vector<MetricLimit> limits, parse_alternatives(text));
+    MSDUMP_TRY(const std::vector<MetricLimit> limits, option_file(parse_alternatives(text)));
     rules.limits.insert(rules.limits.end(), limits.begin(), limits.end());
   }
   rules.on_request = !options.more_metrics.empty() || need_request(rules.limits);
   if (!options.tolerance_file.empty()) {
-    MSDUMP_TRY(rules.by_tensor, ToleranceRules::read(options.tolerance_file));
+    MSDUMP_TRY(rules.by_tensor, option_file(ToleranceRules::read(options.tolerance_file)));
     rules.require_rule = options.require_rule;
     for (const ToleranceRule& rule : rules.by_tensor->rules())
       rules.on_request = rules.on_request || need_request(rule.limits);
   }
   if (!options.baseline.empty()) {
-    MSDUMP_TRY(rules.baseline, Baseline::read(options.baseline));
+    MSDUMP_TRY(rules.baseline, option_file(Baseline::read(options.baseline)));
   }
   return rules;
 }

@@ -48,7 +48,11 @@ struct DiffOptions {
 void declare_diff_options(OptionTable& table, DiffOptions& options);
 
 // An unusable file that an option names is an error of the command line, whatever is wrong with the file.
-[[nodiscard]] Error unusable_option_file(Error error);
+template <class T>
+[[nodiscard]] Result<T> option_file(Result<T> read) {
+  if (!read) read.error().code = ErrorCode::kUsage;
+  return read;
+}
 
 Result<DiffRules> diff_rules(const DiffOptions& options);
 

@@ -1,4 +1,4 @@
-#include "diff/diff_page.h"
+#include "diff/diff_files.h"
 
 #include <algorithm>
 #include <cmath>
@@ -36,21 +36,20 @@ namespace {
 constexpr size_t kMostPictures = 12, kOutputsOfRoot = 3, kMostLooks = 200;
 
 report::Object histogram_object(const ErrorPicture& picture) {
-  report::List bins;
-  for (const auto& [bin, count] : picture.bins) bins.emplace_back(report::List{bin, count});
   report::Object object;
-  object.add("per_decade", kBinsPerDecade).add("bins", std::move(bins));
-  object.add("equal", picture.equal).add("mismatches", picture.mismatches);
-  return object;
+  object.add("per_decade", kBinsPerDecade).add("bins", list_of(picture.bins, [](const auto& bin) {
+                                                 return report::List{bin.first, bin.second};
+                                               }));
+  return std::move(object.add("equal", picture.equal).add("mismatches", picture.mismatches));
 }
 
 report::Object map_object(const ErrorPicture& picture) {
-  report::List cells;
-  for (const double cell : picture.cells) cells.emplace_back(static_cast<float>(cell));
   report::Object object;
   object.add("rows", picture.rows).add("columns", picture.columns);
   object.add("cell_height", picture.cell_height).add("cell_width", picture.cell_width);
-  object.add("down", picture.cells_down).add("across", picture.cells_across).add("cells", std::move(cells));
+  object.add("down", picture.cells_down)
+      .add("across", picture.cells_across)
+      .add("cells", list_of(picture.cells, [](double cell) { return static_cast<float>(cell); }));
   return object;
 }
 
@@ -91,13 +90,13 @@ std::vector<TensorId> parameters_that_differ(const DiffResult& run) {
 }
 
 // The outputs of the roots, each once; of two files their only pair, of checkpoints the parameters that differ most.
-std::vector<TensorId> pictured(const DiffResult& run, const std::vector<const Divergence*>& roots) {
+std::vector<TensorId> pictured(const DiffResult& run) {
   std::vector<TensorId> tensors;
   if (run.single_pair) tensors = run.rows;
   if (run.pairing.of_parameters) tensors = parameters_that_differ(run);
   if (tensors.size() > kMostPictures) tensors.resize(kMostPictures);
-  for (const Divergence* const root : roots) {
-    const std::vector<TensorId>& shown = enters(*root) || root->outputs.empty() ? root->inputs : root->outputs;
+  for (const Divergence& root : run.divergence.roots) {
+    const std::vector<TensorId>& shown = enters(root) || root.outputs.empty() ? root.inputs : root.outputs;
     for (size_t i = 0; i < std::min(shown.size(), kOutputsOfRoot) && tensors.size() < kMostPictures; ++i) {
       if (std::find(tensors.begin(), tensors.end(), shown[i]) == tensors.end()) tensors.push_back(shown[i]);
     }
@@ -108,10 +107,9 @@ std::vector<TensorId> pictured(const DiffResult& run, const std::vector<const Di
 // [{"row","worst","axes","histogram","map"}] of the tensors that show what went wrong, and of those for which --worst or --by-axis
 // asked; the last two are null if no elements were read again. An error only when interrupted: a tensor that cannot be read any
 // more has no picture.
-Result<report::List> pictures_value(Session& session, const DiffResult& run,
-                                    const std::vector<const Divergence*>& roots, const DiffPageRows& rows) {
+Result<report::List> pictures_value(Session& session, const DiffResult& run, const DiffPageRows& rows) {
   report::List list;
-  const std::vector<TensorId> tensors = pictured(run, roots);
+  const std::vector<TensorId> tensors = pictured(run);
   for (const TensorId tensor : tensors) {
     const TensorPair& pair = run.pairing.tensors[tensor];
     const auto row = rows.row_of(tensor);
@@ -140,7 +138,8 @@ constexpr size_t kCausesInFull = 10, kRelationsInFull = 50;
 std::string short_name(std::string_view name) { return std::string(name.substr(name.rfind('/') + 1)); }
 
 // "It went wrong first in Mul-op0, net.py:11"
-std::string root_sentence(const DiffResult& run, const Divergence& root, size_t roots) {
+std::string root_sentence(const DiffResult& run) {
+  const Divergence& root = run.divergence.roots.front();
   const SourceFrame* const frame = run.frame(root.op);
   const std::string line = frame == nullptr ? "" : fmt::format(", {}", source_text(frame));
   std::string text;
@@ -152,18 +151,17 @@ std::string root_sentence(const DiffResult& run, const Divergence& root, size_t 
   } else {
     text = fmt::format("It went wrong first in {}{}", short_name(run.op_name(root.op)), line);
   }
-  return roots > 1 ? text + fmt::format(", and in {}", plural(roots - 1, "further place")) : text;
+  const size_t others = run.divergence.roots.size() - 1;
+  return others > 0 ? text + fmt::format(", and in {}", plural(others, "further place")) : text;
 }
 
-std::pair<std::string, report::Tone> answer_of(const DiffResult& run, const std::vector<const Divergence*>& roots) {
+std::pair<std::string, report::Tone> answer_of(const DiffResult& run) {
   if (run.rows.empty()) return {"Nothing was compared: the selection matches nothing", report::Tone::kNeutral};
-  if (!roots.empty() && !run.single_pair) return {root_sentence(run, *roots.front(), roots.size()), report::Tone::kBad};
+  if (!run.divergence.roots.empty() && !run.single_pair) return {root_sentence(run), report::Tone::kBad};
   if (verdict_over_all(run) == Verdict::kSame) return {"Both sides are the same", report::Tone::kGood};
   if (verdict_over_all(run) == Verdict::kClose) return {"Both sides agree within the tolerance", report::Tone::kGood};
   if (run.single_pair) return {"The two tensors differ", report::Tone::kBad};
-  const bool of_values =
-      count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0;
-  if (!of_values) return {"The dumps differ in what they hold", report::Tone::kNeutral};
+  if (!any_value_differs(run)) return {"The dumps differ in what they hold", report::Tone::kNeutral};
   return {rootless_text(run), run.pairing.of_parameters ? report::Tone::kBad : report::Tone::kNeutral};
 }
 
@@ -181,15 +179,16 @@ void add_evidence(const DiffResult& run, std::string_view side, const std::vecto
 report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool is_first) {
   report::PageCause cause;
   cause.title = is_first ? "First divergence" : "Also";
-  const RootReport report(run, root);
-  cause.name = report.name();
-  cause.place = report.place();
+  cause.name = root_name(run, root);
+  cause.place = root_place(run, root);
   add_source(run.line(root.op), cause);
   add_evidence(run, "in", root.inputs, cause);
   add_evidence(run, "out", root.outputs, cause);
-  cause.measured = root.measured_error;
-  cause.expected = root.expected_error;
-  for (const RootFact& fact : report.facts()) {
+  if (root.score) {
+    cause.measured = root.score->measured;
+    cause.expected = root.score->expected;
+  }
+  for (const RootFact& fact : root_facts(run, root)) {
     if (fact.label == "line" || fact.label == "in" || fact.label == "out") continue;
     cause.facts.push_back({std::string(fact.long_label), escape_for_terminal(fact.text), fact.is_code});
   }
@@ -248,7 +247,7 @@ std::vector<report::PageDump> dumps_of(const DiffResult& run, const DiffOptions&
   for (const Side side : kBothSides) {
     const DiffSide& one = side == Side::kCandidate ? *run.a : *run.b;
     report::PageDump dump = page_dump({side == Side::kCandidate ? options.paths.front() : options.paths.back()},
-                                      one.catalogue().index, facts[side].dtype);
+                                      one.catalogue().index, facts[side].dtype_name());
     dump.role = name_of(side);
     dump.meaning = first_clause_of_word(dump.role);
     dump.name = facts[side].name;
@@ -268,7 +267,8 @@ std::vector<report::PageFact> about_of(const DiffResult& run) {
   return about;
 }
 
-std::vector<std::string> notes_of(const DiffResult& run, size_t shown, size_t all, size_t causes) {
+std::vector<std::string> notes_of(const DiffResult& run, size_t shown, size_t all) {
+  const size_t causes = run.divergence.roots.size();
   std::vector<std::string> notes;
   if (std::string note = sample_note(shown, all); !note.empty()) notes.push_back(std::move(note));
   if (causes > kCausesInFull)
@@ -312,18 +312,17 @@ std::vector<std::string> command_of(const DiffResult& run, const DiffOptions& op
 
 // The head of the page and of the summary: the dumps, the answer in a sentence, the first causes.
 report::Page answer_page(const DiffResult& run, const DiffOptions& options) {
-  std::vector<const Divergence*> roots;
-  for (const Divergence& root : run.divergence.roots) roots.push_back(&root);
+  const std::vector<Divergence>& roots = run.divergence.roots;
   report::Page page;
   page.dumps = dumps_of(run, options);
   page.heading = fmt::format("{} against {}", page.dumps.front().name, page.dumps.back().name);
-  std::tie(page.sentence, page.tone) = answer_of(run, roots);
+  std::tie(page.sentence, page.tone) = answer_of(run);
   if (const size_t end = page.sentence.find("; "); roots.empty() && end != std::string::npos) {
     page.more = page.sentence.substr(end + 2);
     page.sentence.resize(end);
   }
   for (size_t i = 0; i < std::min(roots.size(), kCausesInFull) && !run.single_pair; ++i)
-    page.causes.push_back(cause_of(run, *roots[i], i == 0));
+    page.causes.push_back(cause_of(run, roots[i], i == 0));
   return page;
 }
 
@@ -359,13 +358,11 @@ Status write_diff_summary(const DiffResult& run, const DiffOptions& options, Exi
 }
 
 Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run) {
-  std::vector<const Divergence*> roots;
-  for (const Divergence& root : run.divergence.roots) roots.push_back(&root);
-  const DiffPageRows rows(session.context.pool, options, run, roots);
+  const DiffPageRows rows(session.context.pool, options, run);
   report::Page page = answer_page(run, options);
   report::PageData data;
   data.command = command_of(run, options);
-  data.causes = rows.causes(roots);
+  data.causes = rows.causes();
   page.counts = verdict_counts(diff_summary(run, run.failures.size()));
   page.reasons = reason_counts_of_page(run);
   page.about = about_of(run);
@@ -379,7 +376,7 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
                         "error", "expected error", "similar operators", "confidence", "downstream", "noise",
                         "unwritten", "unexplained", "unmatched", "skipped"})
           : page_words({"candidate", "reference", "same", "close", "differ", "nan", "tolerance", "error", "unmatched"});
-  page.notes = notes_of(run, rows.rows().size(), rows.all(), roots.size());
+  page.notes = notes_of(run, rows.rows().size(), rows.all());
   page.chart_title = data.has_flow ? "Error along the execution" : "Error of each parameter";
   page.rows_title = "Tensors";
   page.rows = data.rows = &rows.table();
@@ -394,7 +391,7 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
   }
   data.edges = rows.edges();
   data.tokens = token_map_value(run);
-  MSDUMP_TRY(data.pictures, pictures_value(session, run, roots, rows));
+  MSDUMP_TRY(data.pictures, pictures_value(session, run, rows));
   return write_page(session, options.report, std::move(page), std::move(data));
 }
 

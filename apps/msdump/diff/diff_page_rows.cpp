@@ -188,13 +188,12 @@ double error_of_point(const DiffResult& run, TensorId tensor) {
 
 }  // namespace
 
-DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const DiffResult& run,
-                           const std::vector<const Divergence*>& roots)
+DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const DiffResult& run)
     : run_(run), of_cause_(rows_of_causes(run)), row_of_(run.diffs.size(), kNoRow), table_({}) {
   const std::vector<DiffRow> all = all_rows(run);
   all_ = all.size();
   for (const DiffRow& row : all) ++class_counts_[class_of(row)];
-  const std::vector<size_t> taken = chosen(all, roots);
+  const std::vector<size_t> taken = chosen(all);
   const bool sampled = taken.size() < all.size();
   for (const size_t place : taken) rows_.push_back(all[place]);
   for (size_t i = 0; i < rows_.size(); ++i) {
@@ -218,11 +217,10 @@ DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const D
   });
 }
 
-std::vector<size_t> DiffPageRows::chosen(const std::vector<DiffRow>& all,
-                                         const std::vector<const Divergence*>& roots) const {
+std::vector<size_t> DiffPageRows::chosen(const std::vector<DiffRow>& all) const {
   std::vector<bool> marked(run_.diffs.size());
-  for (const Divergence* const root : roots) {
-    for (const auto* const tensors : {&root->inputs, &root->outputs}) {
+  for (const Divergence& root : run_.divergence.roots) {
+    for (const auto* const tensors : {&root.inputs, &root.outputs}) {
       for (const TensorId tensor : *tensors) marked[tensor] = true;
     }
   }
@@ -245,7 +243,7 @@ std::vector<size_t> DiffPageRows::chosen(const std::vector<DiffRow>& all,
 std::string_view DiffPageRows::class_of(const DiffRow& row) const {
   const bool is_argument = row.tensor == kNoId, judged = !run_.single_pair && !run_.pairing.of_parameters;
   if (is_argument && argument_counts(run_, row.argument)) return kArgumentClass;
-  const Verdict verdict = is_argument ? run_.arguments[row.argument].verdict : run_.diffs[row.tensor].verdict;
+  const Verdict verdict = verdict_of(run_, row);
   if (verdict == Verdict::kClose || verdict == Verdict::kEmpty) return name_of(Verdict::kSame);
   if (verdict == Verdict::kSame || verdict == Verdict::kSkipped) return name_of(verdict);
   const std::string_view reason = is_argument || !judged ? "" : reason_key(run_, row.tensor, of_cause_);
@@ -308,20 +306,17 @@ std::vector<report::PageEdge> DiffPageRows::edges() const {
   return page_edges(run_.divergence.edges, runs, [&](TensorId tensor) { return row_of(tensor); });
 }
 
-report::List DiffPageRows::causes(const std::vector<const Divergence*>& roots) const {
-  report::List list;
-  for (const Divergence* const root : roots) {
+report::List DiffPageRows::causes() const {
+  return list_of(run_.divergence.roots, [&](const Divergence& root) {
     report::List rows;
-    for (const auto* const tensors : {&root->outputs, &root->inputs}) {
+    for (const auto* const tensors : {&root.outputs, &root.inputs}) {
       for (const TensorId tensor : *tensors) {
         if (const auto row = row_of(tensor)) rows.emplace_back(*row);
       }
     }
     report::Object cause;
-    cause.add("rows", std::move(rows));
-    list.emplace_back(std::move(cause));
-  }
-  return list;
+    return std::move(cause.add("rows", std::move(rows)));
+  });
 }
 
 }  // namespace msdump::cli

@@ -21,8 +21,7 @@ namespace msdump::cli {
 
 class DiffPageRows {
  public:
-  DiffPageRows(WorkerPool& pool, const DiffOptions& options, const DiffResult& run,
-               const std::vector<const Divergence*>& roots);
+  DiffPageRows(WorkerPool& pool, const DiffOptions& options, const DiffResult& run);
 
   [[nodiscard]] const report::PageTable& table() const { return table_; }
   [[nodiscard]] const std::vector<DiffRow>& rows() const { return rows_; }  // by row of the table
@@ -36,11 +35,10 @@ class DiffPageRows {
   // The ranks and layers of all rows, also of those that the page leaves out. None for a single rank.
   [[nodiscard]] std::optional<report::RankMap> ranks() const;
   // {"rows":[..]} for each root: its evidence.
-  [[nodiscard]] report::List causes(const std::vector<const Divergence*>& roots) const;
+  [[nodiscard]] report::List causes() const;
 
  private:
-  [[nodiscard]] std::vector<size_t> chosen(const std::vector<DiffRow>& all,
-                                           const std::vector<const Divergence*>& roots) const;
+  [[nodiscard]] std::vector<size_t> chosen(const std::vector<DiffRow>& all) const;
   [[nodiscard]] std::string_view class_of(const DiffRow& row) const;
 
   const DiffResult& run_;

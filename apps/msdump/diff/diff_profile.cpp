@@ -1,7 +1,6 @@
 #include "diff/diff_profile.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include "io/json.h"
 #include "profiles/msaccucmp/result.h"
 #include "profiles/msprobe/result.h"
+#include "profiles/result_writer.h"
 #include "shared/catalogue.h"
 
 namespace msdump::cli {
@@ -23,18 +23,11 @@ namespace {
 
 constexpr std::string_view kProfileGroup = "Other tools";
 
-struct NamedProfile {
-  std::string_view name;
-  Profile profile;
-};
-constexpr std::array kProfiles = {NamedProfile{"msprobe", {ProfileTool::kMsprobe, false}},
-                                  NamedProfile{"msprobe:pandas2", {ProfileTool::kMsprobe, true}},
-                                  NamedProfile{"msaccucmp", {ProfileTool::kMsaccucmp, false}}};
+// With pandas2, the words of pandas 2 for a null argument.
+constexpr std::string_view kMsprobe = "msprobe", kMsprobePandas2 = "msprobe:pandas2", kMsaccucmp = "msaccucmp";
 
 std::vector<std::string> profile_names() {
-  std::vector<std::string> names;
-  for (const NamedProfile& one : kProfiles) names.emplace_back(one.name);
-  return names;
+  return {std::string(kMsprobe), std::string(kMsprobePandas2), std::string(kMsaccucmp)};
 }
 
 }  // namespace
@@ -66,15 +59,6 @@ std::vector<Option> profile_options(ProfileOptions& options) {
       std::move(out)};
 }
 
-Result<Profile> parse_profile(std::string_view text) {
-  for (const NamedProfile& one : kProfiles) {
-    if (one.name == text) return one.profile;
-  }
-  const std::vector<std::string> known = profile_names();
-  return fail(make_error(ErrorCode::kUsage, "--profile: {}", unknown_word("tool", text, known))
-                  .with_hint("accepted are " + join_words(known, "and")));
-}
-
 void check_profile_options(const ProfileOptions& profile, const DiffOptions& options) {
   if (profile.name.empty() && !profile.out.empty())
     throw UsageError("--out goes with --profile", "rows of msdump diff go to stdout: msdump diff ... --csv > FILE");
@@ -82,6 +66,9 @@ void check_profile_options(const ProfileOptions& profile, const DiffOptions& opt
     throw UsageError("--fail-on and --profile exclude each other: the exit code follows the verdicts of that tool");
 }
 
+namespace {
+
+// Runs `write` with stdout as the sink, or with OUT/<name>.csv, which appears when it is complete.
 Status write_profile_file(Session& session, const ProfileOptions& profile, const std::string& name,
                           const std::function<Status(const ProfileSink&)>& write) {
   if (profile.out.empty()) {
@@ -94,21 +81,13 @@ Status write_profile_file(Session& session, const ProfileOptions& profile, const
   return file.commit();
 }
 
+// 3 when something failed, 1 when something differs and --exit-zero was not given, else 0.
 ExitCode profile_exit_code(const DiffOptions& options, bool failed, bool differs) {
   if (failed) return ExitCode::kSomeFailed;
   return differs && !options.exit_zero ? ExitCode::kNo : ExitCode::kOk;
 }
 
-ExitCode run_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
-  const auto parsed = parse_profile(profile.name);
-  if (!parsed) return session.end_with(parsed.error());
-  if (parsed->tool == ProfileTool::kMsaccucmp) return run_msaccucmp_profile(session, profile, options);
-  return run_msprobe_profile(session, profile, options, parsed->pandas2);
-}
-
-// msdump diff --profile msprobe.
-
-namespace {
+// ---- msprobe
 
 void refuse_other_options(const DiffOptions& options) {
   const SelectionOptions& selection = options.selection;
@@ -159,78 +138,48 @@ Status take_map(const std::string& map, MsprobeCompareOptions& options) {
   } else if (map == "layer") {
     options.layer_mapping = "";
   } else {
-    MSDUMP_TRY(const auto mapping, kind_of_map(map));
+    MSDUMP_TRY(const auto mapping, option_file(kind_of_map(map)));
     options.*mapping = map;
   }
   return {};
 }
 
-class ProfileWriter {
- public:
-  ProfileWriter(Session& session, const ProfileOptions& profile, const DiffOptions& options)
-      : session_(session), profile_(profile), options_(options) {}
-
-  Result<ExitCode> run(const MsprobeCompareOptions& compare) {
-    MSDUMP_TRY(const std::string target, place_of(options_, true));
-    MSDUMP_TRY(const std::string golden, place_of(options_, false));
-    MSDUMP_TRY(const std::vector<MsprobeJsonPair> pairs, find_msprobe_pairs(target, golden));
-    if (pairs.size() > 1 && profile_.out.empty()) {
-      return fail(
-          make_error(ErrorCode::kUsage, "{} to compare, each with a file of its own", plural(pairs.size(), "rank"))
-              .with_path(target)
-              .with_hint("-out DIR writes all of them; --rank N chooses one"));
-    }
-    for (const MsprobeJsonPair& pair : pairs) MSDUMP_CHECK_OK(compare_one(pair, compare));
-    return conclude(pairs.size());
-  }
-
- private:
-  Status compare_one(const MsprobeJsonPair& pair, const MsprobeCompareOptions& compare) {
-    return write_profile_file(session_, profile_, pair.result_name, [&](const ProfileSink& sink) -> Status {
-      MSDUMP_TRY(const MsprobeCompareCounts counts,
-                 write_msprobe_result(pair.target, pair.golden, compare, session_.context, sink));
-      rows_ += counts.rows;
-      warnings_ += counts.warning;
-      errors_ += counts.error;
-      failed_ += counts.failures.count;
-      for (const Error& error : counts.failures.kept) session_.messages.error(error);
-      return {};
-    });
-  }
-
-  ExitCode conclude(size_t files) {
-    std::string text = plural(static_cast<uint64_t>(rows_), "row");
-    if (!profile_.out.empty()) text += fmt::format(" in {} written", plural(files, "file"));
-    if (warnings_ > 0) text += fmt::format(", {} with warning", warnings_);
-    if (errors_ > 0) text += fmt::format(", {} with error", errors_);
-    if (failed_ > 0) text += fmt::format(", {} could not be read", plural(static_cast<uint64_t>(failed_), "file"));
-    session_.messages.summary(text);
-    return profile_exit_code(options_, failed_ > 0, warnings_ + errors_ > 0);
-  }
-
-  Session& session_;
-  const ProfileOptions& profile_;
-  const DiffOptions& options_;
-  int64_t rows_ = 0, warnings_ = 0, errors_ = 0, failed_ = 0;
-};
-
-}  // namespace
-
-ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options,
-                             bool pandas2) {
+Result<ExitCode> run_msprobe_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
   refuse_other_options(options);
   MsprobeCompareOptions compare;
-  compare.pandas2 = pandas2;
+  compare.pandas2 = profile.name == kMsprobePandas2;
   compare.fuzzy = profile.fuzzy;
-  if (const Status taken = take_map(options.map, compare); !taken)
-    return session.end_with(unusable_option_file(taken.error()));
-  const auto code = ProfileWriter(session, profile, options).run(compare);
-  return code ? *code : session.end_with(code.error());
+  MSDUMP_CHECK_OK(take_map(options.map, compare));
+  MSDUMP_TRY(const std::string target, place_of(options, true));
+  MSDUMP_TRY(const std::string golden, place_of(options, false));
+  MSDUMP_TRY(const std::vector<MsprobeJsonPair> pairs, find_msprobe_pairs(target, golden));
+  if (pairs.size() > 1 && profile.out.empty()) {
+    return fail(
+        make_error(ErrorCode::kUsage, "{} to compare, each with a file of its own", plural(pairs.size(), "rank"))
+            .with_path(target)
+            .with_hint("-out DIR writes all of them; --rank N chooses one"));
+  }
+  MsprobeCompareCounts all;
+  for (const MsprobeJsonPair& pair : pairs) {
+    MSDUMP_CHECK_OK(write_profile_file(session, profile, pair.result_name, [&](const ProfileSink& sink) -> Status {
+      MSDUMP_TRY(MsprobeCompareCounts counts,
+                 write_msprobe_result(pair.target, pair.golden, compare, session.context, sink));
+      for (const Error& error : counts.failures.kept) session.messages.error(error);
+      all += std::move(counts);
+      return {};
+    }));
+  }
+  const auto failed = static_cast<uint64_t>(all.failures.count);
+  std::string text = plural(static_cast<uint64_t>(all.rows), "row");
+  if (!profile.out.empty()) text += fmt::format(" in {} written", plural(pairs.size(), "file"));
+  if (all.warning > 0) text += fmt::format(", {} with warning", all.warning);
+  if (all.error > 0) text += fmt::format(", {} with error", all.error);
+  if (failed > 0) text += fmt::format(", {} could not be read", plural(failed, "file"));
+  session.messages.summary(text);
+  return profile_exit_code(options, failed > 0, all.warning + all.error > 0);
 }
 
-// msdump diff --profile msaccucmp.
-
-namespace {
+// ---- msaccucmp
 
 void refuse_other_options(const ProfileOptions& profile, const DiffOptions& options) {
   if (profile.fuzzy) throw UsageError("--fuzzy goes with --profile msprobe", "msaccucmp compares equal names");
@@ -289,35 +238,43 @@ bool was_listed(const Catalogue& catalogue, const Error& error) {
   return false;
 }
 
-}  // namespace
-
-ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
+Result<ExitCode> run_msaccucmp_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
   refuse_other_options(profile, options);
-  const auto a = open_side(session.context, options, true);
-  if (!a) return session.end_with(a.error());
-  const auto b = open_side(session.context, options, false);
-  if (!b) return session.end_with(b.error());
-  for (const Catalogue* const side : {&*a, &*b}) {
+  MSDUMP_TRY(const Catalogue a, open_side(session.context, options, true));
+  MSDUMP_TRY(const Catalogue b, open_side(session.context, options, false));
+  for (const Catalogue* const side : {&a, &b}) {
     if (!holds_nothing(*side)) continue;
     report_failures(session, *side);
     return conclude_listing(session, *side);
   }
-  if (nothing_chosen(*a) && nothing_chosen(*b)) return conclude_listing(session, *a);
+  if (nothing_chosen(a) && nothing_chosen(b)) return conclude_listing(session, a);
   MsaccucmpCounts counts;
-  const Status written = write_profile_file(session, profile, "result", [&](const ProfileSink& sink) -> Status {
-    MSDUMP_TRY(counts, write_msaccucmp_result(side_of(*a), side_of(*b), session.context, sink));
+  MSDUMP_CHECK_OK(write_profile_file(session, profile, "result", [&](const ProfileSink& sink) -> Status {
+    MSDUMP_TRY(counts, write_msaccucmp_result(side_of(a), side_of(b), session.context, sink));
     return {};
-  });
-  if (!written) return session.end_with(written.error());
-  report_failures(session, *a);
-  report_failures(session, *b);
+  }));
+  report_failures(session, a);
+  report_failures(session, b);
   for (const Error& error : counts.failures.kept) {
-    if (!was_listed(*a, error) && !was_listed(*b, error)) session.messages.error(error);
+    if (!was_listed(a, error) && !was_listed(b, error)) session.messages.error(error);
   }
   session.messages.summary(summary_text(counts, !profile.out.empty()));
-  const bool failed = counts.failures.count > 0 || !a->list.failures().empty() || !b->list.failures().empty();
+  const bool failed = counts.failures.count > 0 || !a.list.failures().empty() || !b.list.failures().empty();
   return profile_exit_code(options, failed,
                            counts.unmatched + counts.not_compared + counts.left_out + counts.beyond > 0);
+}
+
+}  // namespace
+
+ExitCode run_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
+  const std::vector<std::string> known = profile_names();
+  if (std::find(known.begin(), known.end(), profile.name) == known.end()) {
+    return session.end_with(make_error(ErrorCode::kUsage, "--profile: {}", unknown_word("tool", profile.name, known))
+                                .with_hint("accepted are " + join_words(known, "and")));
+  }
+  const Result<ExitCode> code = profile.name == kMsaccucmp ? run_msaccucmp_profile(session, profile, options)
+                                                           : run_msprobe_profile(session, profile, options);
+  return code ? *code : session.end_with(code.error());
 }
 
 }  // namespace msdump::cli

@@ -91,19 +91,14 @@ Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
   std::tie(opened.a, opened.b) = std::move(sides);
   MSDUMP_CHECK_OK(check_inputs(session, {&opened.a->catalogue().index, &opened.b->catalogue().index}));
   if (!options.layout_file.empty()) {
-    auto layouts = PlacementRules::read(options.layout_file);
-    if (!layouts) return fail(unusable_option_file(std::move(layouts).error()));
-    opened.layouts = std::move(*layouts);
+    MSDUMP_TRY(opened.layouts, option_file(PlacementRules::read(options.layout_file)));
   }
   if (!options.tokenizer_file.empty()) {
-    auto texts = TokenTexts::read(options.tokenizer_file);
-    if (!texts) return fail(unusable_option_file(std::move(texts).error()));
-    opened.token_texts = std::make_shared<const TokenTexts>(std::move(*texts));
+    MSDUMP_TRY(TokenTexts texts, option_file(TokenTexts::read(options.tokenizer_file)));
+    opened.token_texts = std::make_shared<const TokenTexts>(std::move(texts));
   }
   if (options.map.empty()) return opened;
-  auto read = NameMap::read(options.map, {dump_jsons(*opened.a, *opened.b)});
-  if (!read) return fail(unusable_option_file(std::move(read).error()));
-  opened.map = std::move(*read);
+  MSDUMP_TRY(opened.map, option_file(NameMap::read(options.map, {dump_jsons(*opened.a, *opened.b)})));
   note_unknown_names(session, *opened.map, opened.a->side);
   return opened;
 }
@@ -227,25 +222,24 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
   return run;
 }
 
-ExitCode write_diff_part(Session& session, const DiffOptions& options, const DiffRules& rules,
-                         const std::string& path) {
-  Result<OpenedDiff> opened = open_diff(session, options);
-  if (!opened) return session.end_with(opened.error());
-  PartRun part(session, options.sharding, path, {&opened->a->catalogue().index, &opened->b->catalogue().index});
+Result<ExitCode> write_diff_part(Session& session, const DiffOptions& options, const DiffRules& rules,
+                                 const std::string& path) {
+  MSDUMP_TRY(OpenedDiff opened, open_diff(session, options));
+  PartRun part(session, options.sharding, path, {&opened.a->catalogue().index, &opened.b->catalogue().index});
   if (part.is_done()) return ExitCode::kOk;
-  const NameMap* const map = opened->map ? &*opened->map : nullptr;
-  Result<DiffResult> run = pair_dumps(std::move(opened->a), std::move(opened->b), map, session.context,
-                                      {.layouts = opened->layouts ? &*opened->layouts : nullptr,
-                                       .tokens = options.tokens,
-                                       .parameters_alone = options.weights});
-  if (!run) return session.end_with(run.error());
-  const std::vector<bool> is_own = part.take(bytes_of_rows(*run));
+  const NameMap* const map = opened.map ? &*opened.map : nullptr;
+  DiffDetails details;
+  details.layouts = opened.layouts ? &*opened.layouts : nullptr;
+  details.tokens = options.tokens;
+  details.parameters_alone = options.weights;
+  MSDUMP_TRY(DiffResult run, pair_dumps(std::move(opened.a), std::move(opened.b), map, session.context, details));
+  const std::vector<bool> is_own = part.take(bytes_of_rows(run));
   std::vector<TensorId> own;
   for (size_t i = 0; i < is_own.size(); ++i) {
-    if (is_own[i]) own.push_back(run->rows[i]);
+    if (is_own[i]) own.push_back(run.rows[i]);
   }
-  const Status compared = compare_pairs(*run, own, rules, {options.worst, options.by_axis}, part.context());
-  return compared ? part.finish("pair") : session.end_with(compared.error());
+  MSDUMP_CHECK_OK(compare_pairs(run, own, rules, {options.worst, options.by_axis}, part.context()));
+  return part.finish("pair");
 }
 
 Status write_layouts(Session& session, const DiffResult& run, const std::string& path) {

@@ -17,8 +17,8 @@ Result<std::unique_ptr<DiffSide>> open_reference(const RunContext& context, cons
 Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, DiffRules& rules);
 
 // Compares a share of the pairs (--shard), and writes the part to `path`.
-[[nodiscard]] ExitCode write_diff_part(Session& session, const DiffOptions& options, const DiffRules& rules,
-                                       const std::string& path);
+Result<ExitCode> write_diff_part(Session& session, const DiffOptions& options, const DiffRules& rules,
+                                 const std::string& path);
 
 // --write-layout: complete or not at all. A note if no tensor is sharded.
 Status write_layouts(Session& session, const DiffResult& run, const std::string& path);

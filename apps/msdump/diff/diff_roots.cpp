@@ -22,29 +22,6 @@
 namespace msdump::cli {
 namespace {
 
-constexpr size_t kItemsShown = 4;
-
-// The first of a list: "a, b, and 3 more".
-template <class Item, class Text>
-std::string first_of(const std::vector<Item>& list, const Text& text_of_item) {
-  std::string joined;
-  for (size_t i = 0; i < list.size() && i < kItemsShown; ++i) joined += (i == 0 ? "" : ", ") + text_of_item(list[i]);
-  if (list.size() > kItemsShown) joined += fmt::format(", and {} more", list.size() - kItemsShown);
-  return joined;
-}
-
-// " (net.py:12)"
-std::string line_of(const DiffResult& run, OperatorId op) {
-  const SourceFrame* const frame = run.frame(op);
-  return frame == nullptr ? "" : fmt::format(" ({})", source_text(frame));
-}
-
-report::List list_of_texts(const std::vector<std::string>& texts) {
-  report::List list;
-  for (const std::string& text : texts) list.emplace_back(text);
-  return list;
-}
-
 // "level": "mix", "statistics": {"list": ["Module.fc.Block.forward.0"]}
 std::string settings_text(const MsprobeSettings& settings) {
   std::string names;
@@ -58,12 +35,11 @@ std::string settings_text(const MsprobeSettings& settings) {
 
 report::Object settings_object(const MsprobeSettings& settings) {
   report::Object block, object;
-  if (!settings.scope.empty()) block.add("scope", list_of_texts(settings.scope));
-  if (!settings.list.empty()) block.add("list", list_of_texts(settings.list));
+  if (!settings.scope.empty()) block.add("scope", report::list_of(settings.scope));
+  if (!settings.list.empty()) block.add("list", report::list_of(settings.list));
   object.add("task", settings.task).add("level", settings.level);
   if (settings.all_risks) object.add("risk_level", "ALL");
-  object.add(std::string(settings.task), std::move(block));
-  return object;
+  return std::move(object.add(std::string(settings.task), std::move(block)));
 }
 
 std::string kernels_text(const std::vector<std::string>& kernels) {
@@ -73,9 +49,8 @@ std::string kernels_text(const std::vector<std::string>& kernels) {
 
 report::Object kernels_object(const std::vector<std::string>& kernels) {
   report::Object settings, object;
-  settings.add("dump_mode", 1).add("kernels", list_of_texts(kernels));
-  object.add("common_dump_settings", std::move(settings));
-  return object;
+  settings.add("dump_mode", 1).add("kernels", report::list_of(kernels));
+  return std::move(object.add("common_dump_settings", std::move(settings)));
 }
 
 // " (Mul, rank 0, step 1)", without unknown parts.
@@ -97,11 +72,13 @@ std::string place_text(const DiffResult& run, OperatorId op, const RunPlace& pla
 }
 
 // "31 similar operators have 0.7 to 1.4 times what is expected of them"
-std::string siblings_text(uint32_t count, double median, double spread) {
-  if (count == 0) return "no similar operators";
-  const std::string low = fmt::format("{:.2g}", median / spread), high = fmt::format("{:.2g}", median * spread);
-  return fmt::format("{} {} {} times what is expected of {}", plural(count, "similar operator"),
-                     count == 1 ? "has" : "have", low == high ? low : low + " to " + high, count == 1 ? "it" : "them");
+std::string siblings_text(const OutputScore& score) {
+  const bool one = score.siblings == 1;
+  if (score.siblings == 0) return "no similar operators";
+  const std::string low = fmt::format("{:.2g}", score.sibling_median / score.sibling_spread),
+                    high = fmt::format("{:.2g}", score.sibling_median * score.sibling_spread);
+  return fmt::format("{} {} {} times what is expected of {}", plural(score.siblings, "similar operator"),
+                     one ? "has" : "have", low == high ? low : low + " to " + high, one ? "it" : "them");
 }
 
 // "confidence 0.75: 3 of 4 such roots were right"; a confidence is a multiple of 0.05.
@@ -110,10 +87,10 @@ std::string confidence_text(double confidence) {
   return fmt::format("confidence {:.2g}: {} of {} such roots were right", confidence, twentieths / common, 20 / common);
 }
 
-report::Value siblings_value(uint32_t count, double median, double spread) {
+report::Object siblings_value(const OutputScore& score) {
   report::Object siblings;
-  siblings.add("count", uint64_t{count}).add("median", rounded(median)).add("spread", rounded(spread));
-  return siblings;
+  siblings.add("count", uint64_t{score.siblings}).add("median", rounded(score.sibling_median));
+  return std::move(siblings.add("spread", rounded(score.sibling_spread)));
 }
 
 // The judgement of an output that was computed again; null if it was not.
@@ -129,221 +106,221 @@ report::Value recomputed_value(const DiffResult& run, TensorId tensor, const Run
   return recomputed_output(std::move(place), computed->output, computed->asked);
 }
 
+// A root as the facts of the text and the page, and as an entry of first_divergence.
+class RootReport {
+ public:
+  RootReport(const DiffResult& run, const Divergence& root) : run_(run), root_(root) {}
+
+  [[nodiscard]] std::vector<RootFact> facts() const {
+    std::vector<RootFact> facts;
+    if (const OperatorLine line = run_.line(root_.op); line.frame != nullptr)
+      facts.push_back({"line", line_text(line)});
+    if (!root_.inputs.empty()) facts.push_back({"in", tensors_text(run_, root_.inputs)});
+    if (!root_.outputs.empty()) facts.push_back({"out", tensors_text(run_, root_.outputs)});
+    facts.push_back({"why", fmt::format("{}: {}", name_of(decided_by(root_.rule)), root_.reason)});
+    if (&root_ == &run_.divergence.roots.front()) {
+      if (std::string tokens = wrong_tokens_text(run_); !tokens.empty())
+        facts.push_back({"token", std::move(tokens), "first token"});
+    }
+    add_others(facts);
+    if (root_.score) {
+      const std::string_view type = run_.op_type(root_.op);
+      facts.push_back(
+          {"error", fmt::format("{:.2g}; {:.2g} expected{}{} with these inputs; {}", root_.score->measured,
+                                root_.score->expected, type.empty() ? "" : " of ", type, siblings_text(*root_.score))});
+    }
+    if (!root_.places.empty()) facts.push_back({"and", places_text(), "also"});
+    facts.push_back({"so", effect_text(), "effect"});
+    return facts;
+  }
+
+  [[nodiscard]] report::Object object() const {
+    const auto found = run_.operator_in_graph(root_.op);
+    const OpPair& pair = run_.pairing.operators[root_.op];
+    const SequencedOp& op = pair.b != kNoId ? run_.pairing.b[pair.b] : run_.pairing.a[pair.a];
+    const bool enters = !root_.parameter.empty();
+    report::Object object;
+    object.add("op_name", enters ? std::string_view(root_.parameter) : std::string_view(run_.op_name(root_.op)));
+    object.add("op_type", enters ? std::string_view("Parameter") : run_.op_type(root_.op));
+    object.add("rank", root_.place.rank.plain()).add("graph", op.graph.plain()).add("step", root_.place.step.plain());
+    if (const std::string_view dump = run_.pairing.dump_name(root_.place.dump); !dump.empty()) object.add("dump", dump);
+    if (!run_.placements.empty()) object.add("ranks", report::list_of(root_.ranks));
+    const OperatorLine line = run_.line(root_.op);
+    object.add("order", order_value(run_, root_.op)).add("source", source_value(line.frame));
+    object.add("one_of_several", line.one_of_several);
+    object.add("stack", found.side == nullptr ? report::Value(report::List())
+                                              : stack_value(stack_of(found.side->opened.graph(), found.op)));
+    object.add("kind", name_of(root_.kind))
+        .add("decided_by", name_of(decided_by(root_.rule)))
+        .add("rule", name_of(root_.rule));
+    object.add("confidence", confidence(root_.rule)).add("reason", root_.reason);
+    report::Object tensors;
+    tensors.add("inputs", evidence(root_.inputs)).add("outputs", evidence(root_.outputs));
+    object.add("evidence", std::move(tensors)).add("downstream", root_.downstream);
+    object.add("arguments", list_of(root_.arguments, [](const DivergedArgument& one) {
+                 report::Object argument;
+                 return std::move(argument.add("slot", one.name).add("a", one.a).add("b", one.b));
+               }));
+    object.add("amplification", root_.amplification);
+    const OutputScore* const score = root_.score ? &*root_.score : nullptr;
+    object.add("measured_error", score ? report::Value(score->measured) : report::Value());
+    object.add("expected_error", score ? report::Value(rounded(score->expected)) : report::Value());
+    object.add("score", score ? report::Value(rounded(score->score)) : report::Value());
+    object.add("siblings", score ? report::Value(siblings_value(*score)) : report::Value());
+    object.add("places", list_of(root_.places, [&](const DivergencePlace& other) {
+                 report::Object place;
+                 place.add("op_name", run_.op_name(other.op)).add("rank", other.place.rank.plain());
+                 return std::move(place.add("step", other.place.step.plain()));
+               }));
+    object.add("candidates", candidates());
+    object.add("dump_config", dump_config()).add("gradient_cut", gradient_cut());
+    object.add("read_by", enters ? report::Value(run_.op_name(root_.op)) : report::Value());
+    const auto by_itself = std::find_if(root_.outputs.begin(), root_.outputs.end(), [&](TensorId tensor) {
+      return run_.computed.wrong.count(tensor) + run_.computed.outliers.count(tensor) > 0;
+    });
+    object.add("recompute",
+               by_itself == root_.outputs.end() ? report::Value() : recomputed_value(run_, *by_itself, root_.place));
+    return object;
+  }
+
+ private:
+  // Operators that may be to blame instead, and how to dump them.
+  void add_others(std::vector<RootFact>& facts) const {
+    const auto add_dumps = [&](const auto& dump_of_side, const auto& text_of_side) {
+      const auto candidate = dump_of_side(true), reference = dump_of_side(false);
+      const auto add = [&](std::string text) { facts.push_back({"dump", std::move(text), "to dump next", true}); };
+      add(text_of_side(candidate) + (candidate == reference ? "" : " in the candidate"));
+      if (candidate != reference) add(text_of_side(reference) + " in the reference");
+    };
+    if (!root_.candidates.empty()) {
+      const size_t count = root_.candidates.size();
+      const auto named = [&](OperatorId op) { return std::string(run_.op_name(op)) + source_note(run_.frame(op)); };
+      facts.push_back({"or",
+                       fmt::format("{} before it that {} not dumped: {}", plural(count, "operator"),
+                                   count == 1 ? "was" : "were", first_of(root_.candidates, named)),
+                       "or rather"});
+      add_dumps([&](bool of_candidate) { return kernels_of(run_, root_.candidates, of_candidate); }, kernels_text);
+    }
+    if (!root_.chain.empty()) facts.push_back({"or", chain_text(), "or rather"});
+    if (root_.unseen)
+      add_dumps([&](bool of_candidate) { return msprobe_settings(run_, *root_.unseen, of_candidate); }, settings_text);
+  }
+
+  // "3 calls near it that the candidate alone has: Tensor.__lt__.0.forward (net.py:158), Tensor.__sub__.0.forward (net.py:157)"
+  [[nodiscard]] std::string chain_text() const {
+    // The line of the script, and the calls of it that are next to each other.
+    std::vector<std::pair<std::string, std::string>> by_line;
+    for (const OperatorId op : root_.chain) {
+      std::string line = source_note(run_.frame(op));
+      if (by_line.empty() || line.empty() || by_line.back().first != line) {
+        by_line.emplace_back(std::move(line), run_.op_name(op));
+      } else {
+        by_line.back().second.append(", ").append(run_.op_name(op));
+      }
+    }
+    return fmt::format("{} near it that the candidate alone has: {}", plural(root_.chain.size(), "call"),
+                       first_of(by_line, [](const auto& one) { return one.second + one.first; }));
+  }
+
+  // "at 11 further places of this line"
+  [[nodiscard]] std::string places_text() const {
+    const bool one_op = std::all_of(root_.places.begin(), root_.places.end(),
+                                    [&](const DivergencePlace& other) { return other.op == root_.op; });
+    const bool has_line = run_.frame(root_.op) != nullptr && !one_op;
+    const std::string count = plural(root_.places.size(), has_line ? "further place" : "further run");
+    return has_line ? fmt::format("at {} of this line", count) : fmt::format("in {} of it", count);
+  }
+
+  // The effect of a single root has the numbers of the summary: "1 difference is its own, 2 follow from it".
+  [[nodiscard]] std::string effect_text() const {
+    std::string come = fmt::format(
+        "{} from it, its own included",
+        root_.downstream == 1 ? "1 difference comes" : fmt::format("{} differences come", root_.downstream));
+    if (run_.divergence.roots.size() == 1) {
+      uint64_t own = 0, follow = 0;
+      for (const ReasonCount& one : reason_counts(run_)) {
+        if (one.key == "cause") own = one.count;
+        if (one.key == name_of(Explanation::kDownstream)) follow = one.count;
+      }
+      come =
+          fmt::format("{} its own, {} from it", own == 1 ? "1 difference is" : fmt::format("{} differences are", own),
+                      follow == 0   ? "none follows"
+                      : follow == 1 ? "1 follows"
+                                    : fmt::format("{} follow", follow));
+    }
+    const std::string times = fmt::format("{:.3g}", root_.amplification.value_or(0));
+    const bool grows = root_.amplification && *root_.amplification >= 1 && times != "1";
+    return fmt::format("{}; {}{}", come, confidence_text(confidence(root_.rule)),
+                       grows ? fmt::format("; the error is {} times larger behind it than before it", times) : "");
+  }
+
+  [[nodiscard]] report::List evidence(const std::vector<TensorId>& tensors) const {
+    return list_of(tensors, [&](TensorId tensor) {
+      const TensorPair& pair = run_.pairing.tensors[tensor];
+      const NameFacts& name = run_.record_of(pair).name;
+      report::Object entry;
+      entry.add("op_name", run_.op_name(pair.op)).add("io", name_of(name.io)).add("slot", slot_value(name.slot));
+      const Verdict verdict = run_.diffs[tensor].verdict;
+      entry.add("verdict", name_of(verdict));
+      return std::move(entry.add("relative_l2", verdict == Verdict::kNan ? std::nullopt : judged_error(run_, tensor)));
+    });
+  }
+
+  [[nodiscard]] report::List candidates() const {
+    return list_of(root_.candidates.empty() ? root_.chain : root_.candidates, [&](OperatorId op) {
+      const OperatorLine line = run_.line(op);
+      report::Object object;
+      object.add("op_name", run_.op_name(op)).add("op_type", run_.op_type(op)).add("source", source_value(line.frame));
+      return std::move(object.add("one_of_several", line.one_of_several));
+    });
+  }
+
+  [[nodiscard]] report::Value dump_config() const {
+    if (root_.candidates.empty() && !root_.unseen) return {};
+    const auto config = [&](bool of_candidate) {
+      return root_.unseen ? settings_object(msprobe_settings(run_, *root_.unseen, of_candidate))
+                          : kernels_object(kernels_of(run_, root_.candidates, of_candidate));
+    };
+    report::Object object;
+    object.add("candidate", config(true)).add("reference", config(false));
+    return object;
+  }
+
+  [[nodiscard]] report::Value gradient_cut() const {
+    if (!root_.cut) return {};
+    report::Object object;
+    object.add("only_in", root_.cut->of_candidate ? "candidate" : "reference");
+    object.add("source", source_value(run_.frame(root_.cut->at)));
+    object.add("operators", uint64_t{root_.cut->operators.size()});
+    object.add(
+        "lines", list_of(lines_of_cut(run_, *root_.cut), [](const CutLine& line) {
+          report::Object of_line;
+          return std::move(of_line.add("source", source_value(line.frame)).add("operators", uint64_t{line.operators}));
+        }));
+    return object;
+  }
+
+  const DiffResult& run_;
+  const Divergence& root_;
+};
+
 }  // namespace
 
-// ---- facts
-
-std::string RootReport::name() const {
-  if (root_.parameter.empty()) return std::string(run_.op_name(root_.op));
-  return fmt::format("{} {}, read by {}", name_of(root_.kind), root_.parameter, run_.op_name(root_.op));
+std::string root_name(const DiffResult& run, const Divergence& root) {
+  if (root.parameter.empty()) return std::string(run.op_name(root.op));
+  return fmt::format("{} {}, read by {}", name_of(root.kind), root.parameter, run.op_name(root.op));
 }
 
-std::string RootReport::place() const { return place_text(run_, root_.op, root_.place, root_.ranks); }
-
-std::vector<RootFact> RootReport::facts() const {
-  std::vector<RootFact> facts;
-  if (const OperatorLine line = run_.line(root_.op); line.frame != nullptr) facts.push_back({"line", line_text(line)});
-  if (!root_.inputs.empty()) facts.push_back({"in", tensors_text(run_, root_.inputs)});
-  if (!root_.outputs.empty()) facts.push_back({"out", tensors_text(run_, root_.outputs)});
-  facts.push_back({"why", fmt::format("{}: {}", name_of(decided_by(root_.rule)), root_.reason)});
-  if (&root_ == &run_.divergence.roots.front()) {
-    if (std::string tokens = wrong_tokens_text(run_); !tokens.empty())
-      facts.push_back({"token", std::move(tokens), "first token"});
-  }
-  add_others(facts);
-  if (root_.score) {
-    const std::string_view type = run_.op_type(root_.op);
-    facts.push_back(
-        {"error", fmt::format("{:.2g}; {:.2g} expected{}{} with these inputs; {}", root_.measured_error.value_or(0),
-                              root_.expected_error.value_or(0), type.empty() ? "" : " of ", type,
-                              siblings_text(root_.siblings, root_.sibling_median, root_.sibling_spread))});
-  }
-  if (!root_.places.empty()) facts.push_back({"and", places_text(), "also"});
-  facts.push_back({"so", effect_text(), "effect"});
-  return facts;
+std::string root_place(const DiffResult& run, const Divergence& root) {
+  return place_text(run, root.op, root.place, root.ranks);
 }
 
-// Operators that may be to blame instead, and how to dump them.
-void RootReport::add_others(std::vector<RootFact>& facts) const {
-  const auto add_dumps = [&](const auto& dump_of_side, const auto& text_of_side) {
-    const auto candidate = dump_of_side(true), reference = dump_of_side(false);
-    const auto add = [&](std::string text) { facts.push_back({"dump", std::move(text), "to dump next", true}); };
-    add(text_of_side(candidate) + (candidate == reference ? "" : " in the candidate"));
-    if (candidate != reference) add(text_of_side(reference) + " in the reference");
-  };
-  if (!root_.candidates.empty()) {
-    const size_t count = root_.candidates.size();
-    const auto named = [&](OperatorId op) { return std::string(run_.op_name(op)) + line_of(run_, op); };
-    facts.push_back({"or",
-                     fmt::format("{} before it that {} not dumped: {}", plural(count, "operator"),
-                                 count == 1 ? "was" : "were", first_of(root_.candidates, named)),
-                     "or rather"});
-    add_dumps([&](bool of_candidate) { return kernels_of(run_, root_.candidates, of_candidate); }, kernels_text);
-  }
-  if (!root_.chain.empty()) facts.push_back({"or", chain_text(), "or rather"});
-  if (root_.unseen)
-    add_dumps([&](bool of_candidate) { return msprobe_settings(run_, *root_.unseen, of_candidate); }, settings_text);
-}
-
-// "3 calls near it that the candidate alone has: Tensor.__lt__.0.forward (net.py:158), Tensor.__sub__.0.forward (net.py:157)"
-std::string RootReport::chain_text() const {
-  // The line of the script, and the calls of it that are next to each other.
-  std::vector<std::pair<std::string, std::string>> by_line;
-  for (const OperatorId op : root_.chain) {
-    std::string line = line_of(run_, op);
-    if (by_line.empty() || line.empty() || by_line.back().first != line) {
-      by_line.emplace_back(std::move(line), run_.op_name(op));
-    } else {
-      by_line.back().second.append(", ").append(run_.op_name(op));
-    }
-  }
-  return fmt::format("{} near it that the candidate alone has: {}", plural(root_.chain.size(), "call"),
-                     first_of(by_line, [](const auto& one) { return one.second + one.first; }));
-}
-
-// "at 11 further places of this line"
-std::string RootReport::places_text() const {
-  const bool one_op = std::all_of(root_.places.begin(), root_.places.end(),
-                                  [&](const DivergencePlace& other) { return other.op == root_.op; });
-  const bool has_line = run_.frame(root_.op) != nullptr && !one_op;
-  const std::string count = plural(root_.places.size(), has_line ? "further place" : "further run");
-  return has_line ? fmt::format("at {} of this line", count) : fmt::format("in {} of it", count);
-}
-
-// The effect of a single root has the numbers of the summary: "1 difference is its own, 2 follow from it".
-std::string RootReport::effect_text() const {
-  std::string come =
-      fmt::format("{} from it, its own included",
-                  root_.downstream == 1 ? "1 difference comes" : fmt::format("{} differences come", root_.downstream));
-  if (run_.divergence.roots.size() == 1) {
-    uint64_t own = 0, follow = 0;
-    for (const ReasonCount& one : reason_counts(run_)) {
-      if (one.key == "cause") own = one.count;
-      if (one.key == name_of(Explanation::kDownstream)) follow = one.count;
-    }
-    come = fmt::format("{} its own, {} from it", own == 1 ? "1 difference is" : fmt::format("{} differences are", own),
-                       follow == 0   ? "none follows"
-                       : follow == 1 ? "1 follows"
-                                     : fmt::format("{} follow", follow));
-  }
-  const std::string times = fmt::format("{:.3g}", root_.amplification.value_or(0));
-  const bool grows = root_.amplification && *root_.amplification >= 1 && times != "1";
-  return fmt::format("{}; {}{}", come, confidence_text(confidence(root_.rule)),
-                     grows ? fmt::format("; the error is {} times larger behind it than before it", times) : "");
-}
-
-// ---- first_divergence
-
-report::Object RootReport::object() const {
-  const auto found = run_.operator_in_graph(root_.op);
-  const OpPair& pair = run_.pairing.operators[root_.op];
-  const SequencedOp& op = pair.b != kNoId ? run_.pairing.b[pair.b] : run_.pairing.a[pair.a];
-  const bool enters = !root_.parameter.empty();
-  report::Object object;
-  object.add("op_name", enters ? std::string_view(root_.parameter) : std::string_view(run_.op_name(root_.op)));
-  object.add("op_type", enters ? std::string_view("Parameter") : run_.op_type(root_.op));
-  object.add("rank", root_.place.rank.plain()).add("graph", op.graph.plain()).add("step", root_.place.step.plain());
-  if (const std::string_view dump = run_.pairing.dump_name(root_.place.dump); !dump.empty()) object.add("dump", dump);
-  if (!run_.placements.empty()) object.add("ranks", report::list_of(root_.ranks));
-  const OperatorLine line = run_.line(root_.op);
-  object.add("order", order_value(run_, root_.op)).add("source", source_value(line.frame));
-  object.add("one_of_several", line.one_of_several);
-  object.add("stack", found.side == nullptr ? report::Value(report::List())
-                                            : stack_value(stack_of(found.side->opened.graph(), found.op)));
-  object.add("kind", name_of(root_.kind))
-      .add("decided_by", name_of(decided_by(root_.rule)))
-      .add("rule", name_of(root_.rule));
-  object.add("confidence", confidence(root_.rule)).add("reason", root_.reason);
-  report::Object tensors;
-  tensors.add("inputs", evidence(root_.inputs)).add("outputs", evidence(root_.outputs));
-  object.add("evidence", std::move(tensors)).add("downstream", root_.downstream);
-  report::List arguments, places;
-  for (const DivergedArgument& one : root_.arguments) {
-    report::Object argument;
-    argument.add("slot", one.name).add("a", one.a).add("b", one.b);
-    arguments.emplace_back(std::move(argument));
-  }
-  object.add("arguments", std::move(arguments));
-  object.add("amplification", root_.amplification);
-  object.add("measured_error", root_.measured_error).add("expected_error", rounded(root_.expected_error));
-  object.add("score", rounded(root_.score));
-  object.add("siblings", root_.score ? siblings_value(root_.siblings, root_.sibling_median, root_.sibling_spread)
-                                     : report::Value());
-  for (const DivergencePlace& other : root_.places) {
-    report::Object place;
-    place.add("op_name", run_.op_name(other.op))
-        .add("rank", other.place.rank.plain())
-        .add("step", other.place.step.plain());
-    places.emplace_back(std::move(place));
-  }
-  object.add("places", std::move(places)).add("candidates", candidates());
-  object.add("dump_config", dump_config()).add("gradient_cut", gradient_cut());
-  object.add("read_by", enters ? report::Value(run_.op_name(root_.op)) : report::Value());
-  const auto by_itself = std::find_if(root_.outputs.begin(), root_.outputs.end(), [&](TensorId tensor) {
-    return run_.computed.wrong.count(tensor) + run_.computed.outliers.count(tensor) > 0;
-  });
-  object.add("recompute",
-             by_itself == root_.outputs.end() ? report::Value() : recomputed_value(run_, *by_itself, root_.place));
-  return object;
-}
-
-report::List RootReport::evidence(const std::vector<TensorId>& tensors) const {
-  report::List list;
-  for (const TensorId tensor : tensors) {
-    const TensorPair& pair = run_.pairing.tensors[tensor];
-    const NameFacts& name = run_.record_of(pair).name;
-    report::Object entry;
-    entry.add("op_name", run_.op_name(pair.op)).add("io", name_of(name.io)).add("slot", slot_value(name.slot));
-    const Verdict verdict = run_.diffs[tensor].verdict;
-    entry.add("verdict", name_of(verdict));
-    entry.add("relative_l2", verdict == Verdict::kNan ? std::nullopt : judged_error(run_, tensor));
-    list.emplace_back(std::move(entry));
-  }
-  return list;
-}
-
-report::List RootReport::candidates() const {
-  report::List list;
-  for (const OperatorId op : root_.candidates.empty() ? root_.chain : root_.candidates) {
-    const OperatorLine line = run_.line(op);
-    report::Object object;
-    object.add("op_name", run_.op_name(op)).add("op_type", run_.op_type(op)).add("source", source_value(line.frame));
-    object.add("one_of_several", line.one_of_several);
-    list.emplace_back(std::move(object));
-  }
-  return list;
-}
-
-report::Value RootReport::dump_config() const {
-  if (root_.candidates.empty() && !root_.unseen) return {};
-  const auto config = [&](bool of_candidate) {
-    return root_.unseen ? settings_object(msprobe_settings(run_, *root_.unseen, of_candidate))
-                        : kernels_object(kernels_of(run_, root_.candidates, of_candidate));
-  };
-  report::Object object;
-  object.add("candidate", config(true)).add("reference", config(false));
-  return object;
-}
-
-report::Value RootReport::gradient_cut() const {
-  if (!root_.cut) return {};
-  report::List lines;
-  for (const CutLine& line : lines_of_cut(run_, *root_.cut)) {
-    report::Object object;
-    object.add("source", source_value(line.frame)).add("operators", uint64_t{line.operators});
-    lines.emplace_back(std::move(object));
-  }
-  report::Object object;
-  object.add("only_in", root_.cut->of_candidate ? "candidate" : "reference");
-  object.add("source", source_value(run_.frame(root_.cut->at)));
-  object.add("operators", uint64_t{root_.cut->operators.size()}).add("lines", std::move(lines));
-  return object;
+std::vector<RootFact> root_facts(const DiffResult& run, const Divergence& root) {
+  return RootReport(run, root).facts();
 }
 
 report::List divergences_value(const DiffResult& run) {
-  report::List list;
-  for (const Divergence& root : run.divergence.roots) list.emplace_back(RootReport(run, root).object());
-  return list;
+  return list_of(run.divergence.roots, [&](const Divergence& root) { return RootReport(run, root).object(); });
 }
 
 // ---- --explain
@@ -423,8 +400,7 @@ void add_account(std::string& text, const DiffResult& run, const RunAccount& acc
   label = "out";
   for (const OutputAccount& output : account.outputs) {
     add_line(text, "  {:<4}  {}", label, output_text(run, account, output));
-    if (output.judged && output.siblings > 0)
-      add_line(text, "        {}", siblings_text(output.siblings, output.sibling_median, output.sibling_spread));
+    if (output.judged && output.siblings > 0) add_line(text, "        {}", siblings_text(output));
     label = "";
   }
   if (const std::string alone = alone_text(run, account); !alone.empty()) add_line(text, "  alone {}", alone);
@@ -458,8 +434,7 @@ report::Object output_object(const DiffResult& run, const RunAccount& account, c
   object.add("expected_error", known(output.expected)).add("propagated_error", known(output.propagated));
   object.add("own_error", known(output.noise)).add("correction", known(output.correction));
   object.add("score", known(output.score));
-  object.add("siblings", output.judged ? siblings_value(output.siblings, output.sibling_median, output.sibling_spread)
-                                       : report::Value());
+  object.add("siblings", output.judged ? report::Value(siblings_value(output)) : report::Value());
   object.add("recompute", recomputed_value(run, output.tensor, account.place));
   return object;
 }
@@ -480,12 +455,7 @@ std::string explain_text(const DiffResult& run) {
 }
 
 report::List explain_value(const DiffResult& run) {
-  report::List list;
-  for (const RunAccount& account : run.divergence.accounts) {
-    report::List inputs, outputs, through;
-    for (const InputAccount& input : account.inputs) inputs.emplace_back(input_object(run, account, input));
-    for (const OutputAccount& output : account.outputs) outputs.emplace_back(output_object(run, account, output));
-    for (const OperatorId op : account.through) through.emplace_back(run.op_name(op));
+  return list_of(run.divergence.accounts, [&](const RunAccount& account) {
     report::Object object;
     object.add("op_name", run.op_name(account.op)).add("op_type", run.op_type(account.op));
     object.add("rank", account.place.rank.plain()).add("step", account.place.step.plain());
@@ -493,13 +463,14 @@ report::List explain_value(const DiffResult& run) {
       object.add("dump", dump);
     object.add("occurrence", account.place.occurrence);
     object.add("source", source_value(run.frame(account.op)));
-    object.add("inputs", std::move(inputs)).add("through", std::move(through)).add("outputs", std::move(outputs));
+    object.add("inputs", list_of(account.inputs, [&](const auto& input) { return input_object(run, account, input); }));
+    object.add("through", list_of(account.through, [&](OperatorId op) { return run.op_name(op); }));
+    object.add("outputs",
+               list_of(account.outputs, [&](const auto& output) { return output_object(run, account, output); }));
     object.add("threshold", rounded(account.threshold)).add("is_root", account.is_root);
     object.add("root", account.root_op ? report::Value(run.op_name(*account.root_op)) : report::Value());
-    object.add("reason", account.conclusion);
-    list.emplace_back(std::move(object));
-  }
-  return list;
+    return std::move(object.add("reason", account.conclusion));
+  });
 }
 
 }  // namespace msdump::cli

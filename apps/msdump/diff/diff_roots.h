@@ -17,33 +17,12 @@ struct RootFact {
   bool is_code = false;                 // a piece of a configuration
 };
 
-class RootReport {
- public:
-  RootReport(const DiffResult& run, const Divergence& root) : run_(run), root_(root) {}
-
-  // The operator, or the value that enters the graph.
-  [[nodiscard]] std::string name() const;
-  // " (Mul, rank 0, step 1)"
-  [[nodiscard]] std::string place() const;
-  // In the order of the text.
-  [[nodiscard]] std::vector<RootFact> facts() const;
-  // The same as an entry of first_divergence.
-  [[nodiscard]] report::Object object() const;
-
- private:
-  void add_others(std::vector<RootFact>& facts) const;
-  [[nodiscard]] std::string chain_text() const;
-  [[nodiscard]] std::string places_text() const;
-  [[nodiscard]] std::string effect_text() const;
-  [[nodiscard]] report::Value dump_config() const;
-  [[nodiscard]] report::Value gradient_cut() const;
-  [[nodiscard]] report::List evidence(const std::vector<TensorId>& tensors) const;
-  [[nodiscard]] report::List candidates() const;
-
-  const DiffResult& run_;
-  const Divergence& root_;
-};
-
+// The operator, or the value that enters the graph.
+[[nodiscard]] std::string root_name(const DiffResult& run, const Divergence& root);
+// " (Mul, rank 0, step 1)"
+[[nodiscard]] std::string root_place(const DiffResult& run, const Divergence& root);
+// In the order of the text.
+[[nodiscard]] std::vector<RootFact> root_facts(const DiffResult& run, const Divergence& root);
 // first_divergence
 [[nodiscard]] report::List divergences_value(const DiffResult& run);
 

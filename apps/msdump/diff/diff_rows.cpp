@@ -13,7 +13,6 @@
 #include "diff/diff_table.h"
 #include "diff/diff_text.h"
 #include "diff/diff_tokens.h"
-#include "divergence/roots/cut_text.h"
 #include "dump/names/identity.h"
 #include "graph/lines/source_lines.h"
 #include "msprobe/dump_json.h"
@@ -22,34 +21,28 @@
 
 namespace msdump::cli {
 
+namespace {
+
 report::Object element_object(const WorstElement& element) {
   report::Object object;
-  object.add("index", report::list_of(element.index)).add("a", element.a).add("b", element.b);
-  return object;
+  return std::move(object.add("index", report::list_of(element.index)).add("a", element.a).add("b", element.b));
 }
 
-report::List elements_value(const std::vector<WorstElement>& elements) {
-  report::List list;
-  for (const WorstElement& element : elements) list.emplace_back(element_object(element));
-  return list;
-}
+}  // namespace
+
+report::List elements_value(const std::vector<WorstElement>& elements) { return list_of(elements, element_object); }
 
 report::List axes_value(const ErrorAxes& axes) {
-  report::List list;
-  for (const AxisError& axis : axes.axes) {
-    report::List ranges;
-    for (const AxisRange& range : axis.ranges) {
-      report::Object object;
-      object.add("first", range.first).add("last", range.last).add("share", range.share);
-      object.add("max_abs", range.max_abs).add("mismatches", range.mismatches);
-      ranges.emplace_back(std::move(object));
-    }
+  const auto range_object = [](const AxisRange& range) {
+    report::Object object;
+    object.add("first", range.first).add("last", range.last).add("share", range.share);
+    return std::move(object.add("max_abs", range.max_abs).add("mismatches", range.mismatches));
+  };
+  return list_of(axes.axes, [&](const AxisError& axis) {
     report::Object object;
     object.add("axis", axis.axis).add("extent", axis.extent).add("carried", axis.carried);
-    object.add("ranges", std::move(ranges));
-    list.emplace_back(std::move(object));
-  }
-  return list;
+    return std::move(object.add("ranges", list_of(axis.ranges, range_object)));
+  });
 }
 
 namespace {
@@ -89,6 +82,8 @@ report::Value limits_value(const std::optional<Limits>& limits) {
   object.add("rtol", limits->rtol).add("atol", limits->atol);
   return object;
 }
+
+constexpr std::array kOfValues = {Verdict::kDiffer, Verdict::kNan, Verdict::kShape};
 
 // All counts take one pass: the diffs of a large run do not fit into a cache.
 using VerdictCounts = std::array<uint64_t, kVerdicts.size()>;  // by verdict
@@ -190,6 +185,9 @@ bool is_scaled(const report::Row& row) { return row.get<double>("loss_scale") !=
 
 std::vector<report::Column> diff_columns(const DiffResult& run) {
   std::vector<report::Column> columns{{"verdict", "verdict"}};
+  const auto add_hidden = [&](std::initializer_list<const char*> keys) {
+    for (const char* const key : keys) columns.push_back({key, ""});
+  };
   std::set<std::optional<int64_t>> ranks, steps;
   for (const TensorId row : run.rows) {
     const Identity identity = run.identity(row);
@@ -220,38 +218,19 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                        metric.name == "max_abs" ? kDropMaxAbs : uint8_t{0}});
   }
   if (!run.placements.empty()) {
-    columns.insert(columns.end(), {{"layout", "layout", layout_cell, kDropLayout},
-                                   {"reference_layout", ""},
-                                   {"layout_confidence", ""},
-                                   {"ranks", ""}});
+    columns.push_back({"layout", "layout", layout_cell, kDropLayout});
+    add_hidden({"reference_layout", "layout_confidence", "ranks"});
   }
-  if (run.tokens != nullptr) {
-    columns.insert(
-        columns.end(),
-        {{"tokens.tokens", ""}, {"tokens.wrong", ""}, {"tokens.median_error", ""}, {"tokens.largest_error", ""}});
-  }
-  columns.insert(columns.end(), {{"worst.index", ""},
-                                 {"worst.a", ""},
-                                 {"worst.b", ""},
-                                 {"tolerance_that_passes.rtol", ""},
-                                 {"tolerance_that_passes.atol", ""},
-                                 {"a_value", ""},
-                                 {"b_value", ""},
-                                 {"source.file", "line", source_cell, report::kDropStep},
-                                 {"source.line", ""},
-                                 {"source.code", ""},
-                                 {"source.end_line", ""},
-                                 {"paired_by", ""},
-                                 {"pair_confidence", ""},
-                                 {"accepted", ""},
-                                 {"measured_error", ""},
-                                 {"expected_error", ""},
-                                 {"score", ""},
-                                 {"explained", "explained"},
-                                 {"unjudged", ""},
-                                 {"loss_scale", ""},
-                                 {"nonfinite", ""},
-                                 {"reason", "reason"}});
+  if (run.tokens != nullptr)
+    add_hidden({"tokens.tokens", "tokens.wrong", "tokens.median_error", "tokens.largest_error"});
+  add_hidden({"worst.index", "worst.a", "worst.b", "tolerance_that_passes.rtol", "tolerance_that_passes.atol",
+              "a_value", "b_value"});
+  columns.push_back({"source.file", "line", source_cell, report::kDropStep});
+  add_hidden({"source.line", "source.code", "source.end_line", "paired_by", "pair_confidence", "accepted",
+              "measured_error", "expected_error", "score"});
+  columns.push_back({"explained", "explained"});
+  add_hidden({"unjudged", "loss_scale", "nonfinite"});
+  columns.push_back({"reason", "reason"});
   return columns;
 }
 
@@ -334,7 +313,7 @@ void add_tensor(const DiffResult& run, const DiffRow& shown, const DiffOptions& 
   row.add("unjudged", report::text_or_null(name_of(run.divergence.unjudged[tensor])));
   // The error of the other elements says nothing if one side is not finite.
   const bool is_measured = diff.verdict != Verdict::kNan;
-  const TensorScore* const score = is_measured ? run.divergence.score_of(tensor) : nullptr;
+  const OutputScore* const score = is_measured ? run.divergence.score_of(tensor) : nullptr;
   const std::optional<double> measured = score ? score->measured : judged_error(run, tensor);
   row.add("measured_error", is_measured ? report::Value(measured) : report::Value());
   row.add("expected_error", score ? report::Value(rounded(score->expected)) : report::Value());
@@ -377,6 +356,14 @@ bool counts_as_difference(const DiffResult& run, const DiffRow& row) {
   return row.tensor == kNoId ? argument_counts(run, row.argument) : counts_as_difference(run, row.tensor);
 }
 
+OperatorId operator_of(const DiffResult& run, const DiffRow& row) {
+  return row.tensor == kNoId ? run.arguments[row.argument].op : run.pairing.tensors[row.tensor].op;
+}
+
+Verdict verdict_of(const DiffResult& run, const DiffRow& row) {
+  return row.tensor == kNoId ? run.arguments[row.argument].verdict : run.diffs[row.tensor].verdict;
+}
+
 report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options) {
   if (row.tensor == kNoId) return argument_row(run, row.argument, options);
   report::Object object;
@@ -402,21 +389,16 @@ report::Value order_value(const DiffResult& run, OperatorId pair) {
 }
 
 report::List relations_value(const DiffResult& run) {
-  report::List list;
-  for (const FoundRelation& one : run.pairing.relations) {
+  return list_of(run.pairing.relations, [](const FoundRelation& one) {
     report::Object object;
-    object.add("kind", one.kind).add("text", one.text).add("count", one.count);
-    list.emplace_back(std::move(object));
-  }
-  return list;
+    return std::move(object.add("kind", one.kind).add("text", one.text).add("count", one.count));
+  });
 }
 
-uint64_t count_of(const DiffResult& run, Verdict verdict) {
-  const auto tensors =
-      std::count_if(run.rows.begin(), run.rows.end(), [&](TensorId row) { return run.diffs[row].verdict == verdict; });
-  const auto arguments = std::count_if(run.arguments.begin(), run.arguments.end(),
-                                       [&](const ArgumentDiff& argument) { return argument.verdict == verdict; });
-  return static_cast<uint64_t>(tensors + arguments);
+bool any_value_differs(const DiffResult& run) {
+  const VerdictCounts counts = counts_of(run);
+  return std::any_of(kOfValues.begin(), kOfValues.end(),
+                     [&](Verdict verdict) { return counts[static_cast<size_t>(verdict)] > 0; });
 }
 
 Verdict verdict_over_all(const DiffResult& run) {
@@ -443,14 +425,11 @@ report::Object diff_summary(const DiffResult& run, size_t failed) {
   summary.add("reshaped", count_reshaped(run));
   summary.add("arguments", run.arguments.size()).add("accepted", count_accepted(run)).add("failed", failed);
   summary.add("verdict", run.rows.empty() ? report::Value() : report::Value(name_of(verdict_over_all(run))));
-  report::List limits;
-  for (const ReachedLimit& one : run.limits()) {
-    report::Object object;
-    object.add("name", one.name).add("limit", one.limit).add("effect", one.effect);
-    limits.emplace_back(std::move(object));
-  }
-  summary.add("limits", std::move(limits)).add("recompute", recompute_summary(run.computed.counts));
-  return summary;
+  summary.add("limits", list_of(run.limits(), [](const ReachedLimit& one) {
+                report::Object object;
+                return std::move(object.add("name", one.name).add("limit", one.limit).add("effect", one.effect));
+              }));
+  return std::move(summary.add("recompute", recompute_summary(run.computed.counts)));
 }
 
 std::string_view reason_key(const DiffResult& run, TensorId tensor, const std::vector<bool>& of_cause) {

@@ -1,4 +1,5 @@
-// Single elements of a pair of tensors, and where on its axes the error lies, as machine output has them.
+// The rows of msdump diff and its summary, as machine output has them; and of a pair of tensors single elements, and where on
+// its axes the error lies.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,8 @@
 
 namespace msdump::cli {
 
-[[nodiscard]] report::Object element_object(const WorstElement& element);
 [[nodiscard]] report::List elements_value(const std::vector<WorstElement>& elements);
 [[nodiscard]] report::List axes_value(const ErrorAxes& axes);
-
-// The rows of msdump diff, its summary and its first_divergence, as machine output has them.
 
 // True if a scale of the loss was divided out of the row's judgement: its metrics are those of what was dumped.
 [[nodiscard]] bool is_scaled(const report::Row& row);
@@ -31,6 +29,8 @@ struct DiffRow {
 // In the order of reports: the arguments of an operator precede its tensors.
 [[nodiscard]] std::vector<DiffRow> all_rows(const DiffResult& run);
 [[nodiscard]] bool counts_as_difference(const DiffResult& run, const DiffRow& row);
+[[nodiscard]] OperatorId operator_of(const DiffResult& run, const DiffRow& row);
+[[nodiscard]] Verdict verdict_of(const DiffResult& run, const DiffRow& row);
 [[nodiscard]] report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options);
 void add_diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options, report::JsonObject& into);
 [[nodiscard]] report::List relations_value(const DiffResult& run);
@@ -38,13 +38,12 @@ void add_diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& 
 [[nodiscard]] report::Value order_value(const DiffResult& run, OperatorId pair);
 
 // The keys of the above (diff_types.cpp).
-[[nodiscard]] const report::ObjectType& diff_type();
-[[nodiscard]] const report::ObjectType& diff_summary_type();
 [[nodiscard]] std::vector<report::DocumentType> diff_documents();
 
 // same, close or differ.
 [[nodiscard]] Verdict verdict_over_all(const DiffResult& run);
-[[nodiscard]] uint64_t count_of(const DiffResult& run, Verdict verdict);
+// True if values differ, and not only what the sides hold.
+[[nodiscard]] bool any_value_differs(const DiffResult& run);
 // compared, a count per verdict and per explanation, and the verdict over all.
 [[nodiscard]] report::Object diff_summary(const DiffResult& run, size_t failed);
 // "273 tensors compared: 112 same, 2 close, 159 differ; of these 1 of the cause, 158 follow from it"

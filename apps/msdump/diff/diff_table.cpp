@@ -71,7 +71,7 @@ class TableOfRows {
   [[nodiscard]] RowClass class_of(const DiffRow& row) const {
     if (!counts_as_difference(run_, row)) return RowClass::kAgrees;
     if (row.tensor == kNoId)
-      return causes_.count(run_.arguments[row.argument].op) > 0 ? RowClass::kCause : RowClass::kUnexplained;
+      return causes_.count(operator_of(run_, row)) > 0 ? RowClass::kCause : RowClass::kUnexplained;
     if (of_cause_[row.tensor]) return RowClass::kCause;
     if (readers_[row.tensor]) return RowClass::kReader;
     if (run_.divergence.explained[row.tensor] != Explanation::kNone) return RowClass::kExplained;
@@ -93,9 +93,9 @@ class TableOfRows {
 
   // NaN on one side and another shape are beyond any number.
   [[nodiscard]] double size_of(const DiffRow& row) const {
-    if (row.tensor == kNoId) return std::numeric_limits<double>::infinity();
-    const Verdict verdict = run_.diffs[row.tensor].verdict;
-    if (verdict == Verdict::kNan || verdict == Verdict::kShape) return std::numeric_limits<double>::infinity();
+    const Verdict verdict = verdict_of(run_, row);
+    if (row.tensor == kNoId || verdict == Verdict::kNan || verdict == Verdict::kShape)
+      return std::numeric_limits<double>::infinity();
     const double error = judged_error(run_, row.tensor).value_or(-1);
     return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
   }

@@ -2,7 +2,6 @@
 // what nobody explains, the largest error first. What is left out is counted.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

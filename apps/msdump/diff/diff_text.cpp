@@ -63,9 +63,8 @@ std::string tensor_text(const DiffResult& run, TensorId tensor) {
 }
 
 void add_root(std::string& text, std::string_view title, const DiffResult& run, const Divergence& root) {
-  const RootReport report(run, root);
-  add_line(text, "{}: {}{}", title, report.name(), report.place());
-  for (const RootFact& fact : report.facts()) add_line(text, "  {:<5} {}", fact.label, fact.text);
+  add_line(text, "{}: {}{}", title, root_name(run, root), root_place(run, root));
+  for (const RootFact& fact : root_facts(run, root)) add_line(text, "  {:<5} {}", fact.label, fact.text);
   text += '\n';
 }
 
@@ -103,11 +102,8 @@ std::string_view of_device_dump(Alone alone) {
 }  // namespace
 
 std::string tensors_text(const DiffResult& run, const std::vector<TensorId>& tensors) {
-  std::string text;
-  for (size_t i = 0; i < tensors.size() && i < kTensorsShown; ++i)
-    text += (i == 0 ? "" : "; ") + tensor_text(run, tensors[i]);
-  if (tensors.size() > kTensorsShown) text += fmt::format("; and {} more", tensors.size() - kTensorsShown);
-  return text;
+  return first_of(
+      tensors, [&](TensorId tensor) { return tensor_text(run, tensor); }, kTensorsShown, "; ");
 }
 
 std::string loss_scale_text(double scale) {
@@ -138,14 +134,11 @@ std::string error_text(const DiffResult& run, TensorId tensor) {
 
 namespace {
 
-struct Role {
-  bool of_device = false;
-  DType dtype = DType::kUndefined;  // the coarsest that a tenth of its tensors of floating point have
-};
-
-Role role_of_side(const DiffResult& run, bool candidate) {
-  Role role;
-  role.of_device = is_device_dump((candidate ? *run.a : *run.b).catalogue().index);
+// Without the name.
+SideFacts facts_of_side(const DiffResult& run, Side side) {
+  const bool candidate = side == Side::kCandidate;
+  SideFacts facts;
+  facts.of_device = is_device_dump((candidate ? *run.a : *run.b).catalogue().index);
   std::map<DType, size_t> counts;
   for (const TensorId row : run.rows) {
     const DType dtype = candidate ? run.diffs[row].dtype_a : run.diffs[row].dtype_b;
@@ -155,9 +148,9 @@ Role role_of_side(const DiffResult& run, bool candidate) {
   for (const auto& [dtype, count] : counts) all += count;
   // A network in bfloat16 keeps its optimizer in float32.
   for (const auto& [dtype, count] : counts) {
-    if (10 * count >= all && unit_roundoff(dtype) >= unit_roundoff(role.dtype)) role.dtype = dtype;
+    if (10 * count >= all && unit_roundoff(dtype) >= unit_roundoff(facts.dtype)) facts.dtype = dtype;
   }
-  return role;
+  return facts;
 }
 
 std::string_view last_part(std::string_view path) {
@@ -173,13 +166,13 @@ Sides<SideFacts> facts_of_sides(const DiffResult& run, const DiffOptions& option
     a = options.paths.front();
     b = options.paths.back();
   }
-  const auto facts = [&](bool candidate, std::string_view path, const std::string& rank, const std::string& step) {
-    const Role role = role_of_side(run, candidate);
-    return SideFacts{
-        fmt::format("{}{}{}", path, rank.empty() ? "" : " rank " + rank, step.empty() ? "" : " step " + step),
-        role.of_device, role.dtype == DType::kUndefined ? std::string_view() : name_of(role.dtype)};
+  const auto name = [](std::string_view path, const std::string& rank, const std::string& step) {
+    return fmt::format("{}{}{}", path, rank.empty() ? "" : " rank " + rank, step.empty() ? "" : " step " + step);
   };
-  return {facts(true, a, options.rank_a, options.step_a), facts(false, b, options.rank_b, options.step_b)};
+  Sides<SideFacts> facts = {facts_of_side(run, Side::kCandidate), facts_of_side(run, Side::kReference)};
+  facts.a.name = name(a, options.rank_a, options.step_a);
+  facts.b.name = name(b, options.rank_b, options.step_b);
+  return facts;
 }
 
 std::string roles_text(const DiffResult& run, const DiffOptions& options) {
@@ -187,17 +180,16 @@ std::string roles_text(const DiffResult& run, const DiffOptions& options) {
   std::string text;
   for (const Side side : kBothSides) {
     const SideFacts& one = facts[side];
-    const std::string_view separator = one.of_device && !one.dtype.empty() ? ", " : "";
+    const std::string_view dtype = one.dtype_name(), separator = one.of_device && !dtype.empty() ? ", " : "";
     text += fmt::format("{}{} {}{}{}{}{}", text.empty() ? "" : " \u00b7 ", name_of(side), one.name,
-                        one.of_device || !one.dtype.empty() ? ": " : "", one.of_device ? "Ascend" : "", separator,
-                        one.dtype);
+                        one.of_device || !dtype.empty() ? ": " : "", one.of_device ? "Ascend" : "", separator, dtype);
   }
   return escape_for_terminal(text) + "\n";
 }
 
 std::string swap_text(const DiffResult& run) {
   if (run.single_pair || run.pairing.of_parameters) return {};
-  const Role a = role_of_side(run, true), b = role_of_side(run, false);
+  const SideFacts a = facts_of_side(run, Side::kCandidate), b = facts_of_side(run, Side::kReference);
   if (a.of_device && !b.of_device) return {};
   const bool device = b.of_device && !a.of_device;
   const bool coarser = unit_roundoff(b.dtype) > unit_roundoff(a.dtype) && a.dtype != DType::kUndefined;
@@ -207,6 +199,21 @@ std::string swap_text(const DiffResult& run) {
 }
 
 namespace {
+
+// "renamed       model.layers.*.norm1.weight = blocks.*.ln_1.gamma (12)"
+std::string relations_text(const DiffResult& run) {
+  constexpr size_t kShown = 12;  // of a kind
+  std::string text;
+  std::map<std::string_view, size_t> shown;
+  for (const FoundRelation& one : run.pairing.relations) {
+    if (++shown[one.kind] > kShown) continue;
+    add_line(text, "{:<12}  {}{}", one.kind, one.text, one.count > 1 ? fmt::format(" ({})", one.count) : "");
+  }
+  for (const auto& [kind, count] : shown) {
+    if (count > kShown) add_line(text, "{:<12}  and {} more; --json has all", kind, count - kShown);
+  }
+  return text.empty() ? text : text + "\n";
+}
 
 // "2 of 5 parameters differ: fc.weight (0.25), fc.bias (nan)"; empty if none does.
 std::string parameters_text(const DiffResult& run) {
@@ -219,16 +226,13 @@ std::string parameters_text(const DiffResult& run) {
   }
   if (differing.empty()) return {};
   std::stable_sort(differing.begin(), differing.end());
-  std::string text = fmt::format("{} of {} {}: ", differing.size(), plural(count_compared(run), "parameter"),
-                                 differing.size() == 1 ? "differs" : "differ");
-  for (size_t i = 0; i < std::min(differing.size(), kNamed); ++i) {
-    const auto& [error, row] = differing[i];
-    const Verdict verdict = run.diffs[row].verdict;
-    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", run.op_name(run.pairing.tensors[row].op),
-                        verdict == Verdict::kDiffer ? fmt::format("{:.2g}", -error) : std::string(name_of(verdict)));
-  }
-  if (differing.size() > kNamed) text += fmt::format(", and {} more", differing.size() - kNamed);
-  return text;
+  const auto named = [&](const std::pair<double, TensorId>& one) {
+    const Verdict verdict = run.diffs[one.second].verdict;
+    return fmt::format("{} ({})", run.op_name(run.pairing.tensors[one.second].op),
+                       verdict == Verdict::kDiffer ? fmt::format("{:.2g}", -one.first) : std::string(name_of(verdict)));
+  };
+  return fmt::format("{} of {} {}: {}", differing.size(), plural(count_compared(run), "parameter"),
+                     differing.size() == 1 ? "differs" : "differ", first_of(differing, named, kNamed));
 }
 
 }  // namespace
@@ -249,11 +253,8 @@ std::string divergence_text(const DiffResult& run) {
   for (size_t i = 0; i < roots.size() && i < kRootsShown; ++i)
     add_root(text, i == 0 ? "first divergence" : "also", run, roots[i]);
   if (roots.size() > kRootsShown) text += fmt::format("and {} more; --json has all\n\n", roots.size() - kRootsShown);
-  if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer &&
-      count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0 &&
-      !run.single_pair) {
+  if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer && any_value_differs(run) && !run.single_pair)
     text = rootless_text(run) + "\n" + growth_line(run.divergence.growth) + "\n";
-  }
   const std::string scale = loss_scale_text(run.divergence.loss_scale);
   return text + scale + (scale.empty() ? "" : "\n\n");
 }
@@ -290,21 +291,6 @@ std::string next_text(const DiffResult& run, const DiffOptions& options) {
     text += " --values";
   }
   return escape_for_terminal(text) + "\n\n";
-}
-
-// "renamed       model.layers.*.norm1.weight = blocks.*.ln_1.gamma (12)"
-std::string relations_text(const DiffResult& run) {
-  constexpr size_t kShown = 12;  // of a kind
-  std::string text;
-  std::map<std::string_view, size_t> shown;
-  for (const FoundRelation& one : run.pairing.relations) {
-    if (++shown[one.kind] > kShown) continue;
-    add_line(text, "{:<12}  {}{}", one.kind, one.text, one.count > 1 ? fmt::format(" ({})", one.count) : "");
-  }
-  for (const auto& [kind, count] : shown) {
-    if (count > kShown) add_line(text, "{:<12}  and {} more; --json has all", kind, count - kShown);
-  }
-  return text.empty() ? text : text + "\n";
 }
 
 std::string expected_text(const DiffResult& run) {

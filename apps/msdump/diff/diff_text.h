@@ -2,7 +2,7 @@
 // formulas.
 #pragma once
 
-#include <span>
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,9 +21,13 @@ namespace msdump::cli {
 [[nodiscard]] std::string tensors_text(const DiffResult& run, const std::vector<TensorId>& tensors);
 // The name of a side, with its rank and step if options give them, and what is known of it: "Ascend, bfloat16".
 struct SideFacts {
-  std::string name;
+  std::string name = {};
   bool of_device = false;
-  std::string_view dtype;  // the coarsest that is common; empty for none
+  DType dtype = DType::kUndefined;  // the coarsest that a tenth of its tensors of floating point have
+
+  [[nodiscard]] std::string_view dtype_name() const {  // empty: not known
+    return dtype == DType::kUndefined ? std::string_view() : name_of(dtype);
+  }
 };
 [[nodiscard]] Sides<SideFacts> facts_of_sides(const DiffResult& run, const DiffOptions& options);
 // "candidate NPU: Ascend, bfloat16 · reference CPU: float32"
@@ -50,7 +54,6 @@ struct SideFacts {
 // "next: COMMAND": the elements of the first root on both sides, or the next dump if there are none; empty without a root.
 [[nodiscard]] std::string next_text(const DiffResult& run, const DiffOptions& options);
 // A line for each reason why tensors have no partner although nothing is wrong; empty when there are none.
-[[nodiscard]] std::string relations_text(const DiffResult& run);
 [[nodiscard]] std::string expected_text(const DiffResult& run);
 // The elements of both sides of a tensor (--values SLICE): what differs, then the candidate's, then the reference's.
 Result<std::string> values_text(const DiffResult& run, TensorId tensor, const std::string& slice);
@@ -60,6 +63,16 @@ Result<std::string> values_text(const DiffResult& run, TensorId tensor, const st
 inline constexpr size_t kElementsShown = 20;
 [[nodiscard]] std::string closer_text(const DiffResult& run, TensorId tensor, size_t worst);
 [[nodiscard]] std::string metrics_text();
+
+// The first few of a list: "a, b, and 3 more".
+template <class Item, class Text>
+[[nodiscard]] std::string first_of(const std::vector<Item>& list, const Text& text_of, size_t most = 4,
+                                   std::string_view separator = ", ") {
+  std::string joined;
+  for (size_t i = 0; i < std::min(list.size(), most); ++i)
+    joined += fmt::format("{}{}", i == 0 ? "" : separator, text_of(list[i]));
+  return list.size() > most ? fmt::format("{}{}and {} more", joined, separator, list.size() - most) : joined;
+}
 
 // Adds one line, whatever its parts hold: names come from files, and a line end in a name would forge a line.
 template <class... Parts>

@@ -13,6 +13,7 @@
 #include "compare/tokens/token_view.h"
 #include "diff/diff_rows.h"
 #include "diff/diff_text.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
 namespace {
@@ -145,10 +146,8 @@ report::Value tokens_value(const DiffResult& run) {
   report::Object object;
   object.add("sequences", count_sequences(view)).add("tokens", view.match.tokens);
   object.add("rows_mapped", view.rows_mapped).add("rows_unmapped", view.rows_unmapped);
-  report::List sides, relations;
-  for (const Side side : kBothSides) sides.emplace_back(side_value(view.of(side)));
-  for (const FoundRelation& one : view.relations) relations.emplace_back(one.text);
-  object.add("sides", std::move(sides)).add("relations", std::move(relations));
+  object.add("sides", list_of(kBothSides, [&](Side side) { return side_value(view.of(side)); }));
+  object.add("relations", list_of(view.relations, [](const FoundRelation& one) { return one.text; }));
   object.add("routing_flips", view.errors == nullptr ? report::Value() : report::Value(view.errors->flipped));
   object.add("log_probs", log_probs_value(run));
   if (view.errors == nullptr || !view.errors->jump) return std::move(object.add("first", report::Value()));
@@ -185,11 +184,7 @@ report::Value token_map_value(const DiffResult& run) {
     rows.emplace_back(report::List{name_of_output(first), name_of_output(end - 1), uint64_t{end - first}});
     for (size_t column = 0; column < heat.columns(); ++column) {
       const float error = heat.error(row, column);
-      if (error < 0) {
-        cells.emplace_back();
-      } else {
-        cells.emplace_back(rounded(double{error}));
-      }
+      cells.push_back(error < 0 ? report::Value() : report::Value(rounded(double{error})));
     }
   }
   for (size_t column = 0; column < heat.columns(); ++column) {

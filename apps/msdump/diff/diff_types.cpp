@@ -240,8 +240,6 @@ const ObjectType& output_account_type() {
   return type;
 }
 
-}  // namespace
-
 const ObjectType& diff_type() {
   static const ObjectType type{
       "Comparison",
@@ -339,8 +337,6 @@ const ObjectType& diff_summary_type() {
         .text = "something differs that --fail-on is for; null if there are no rows"}}};
   return type;
 }
-
-namespace {
 
 const ObjectType& root_type() {
   static const ObjectType type{

@@ -9,6 +9,7 @@
 #include "diff/diff_result.h"
 #include "diff/diff_text.h"
 #include "shared/opened_graph.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
 namespace {
@@ -25,8 +26,8 @@ Status add_versions(const Session& session, const DiffOptions& options, const st
       if (const auto step = place_of(*side->dump.index, tensor).step) steps.insert(*step);
     }
   }
-  if (steps.size() < 2) versions.push_back({path, std::nullopt});
-  if (steps.size() < 2) return {};
+  if (steps.size() < 2) steps.clear();
+  if (steps.empty()) versions.push_back({path, std::nullopt});
   for (const int64_t step : steps) versions.push_back({path, step});
   return {};
 }
@@ -97,30 +98,25 @@ Result<DiffResult> compute_diff_of_versions(Session& session, DiffOptions& optio
                     .with_hint("--b-step, or several REFERENCEs, choose some"));
   }
   struct Compared {
+    size_t version;
     DiffRules rules;
     DiffResult run;
   };
-  std::optional<Compared> kept;
-  size_t kept_version = 0;
-  const auto compare = [&](size_t version) -> Status {
+  const auto compare = [&](size_t version) -> Result<Compared> {
     DiffRules own = rules;
     MSDUMP_TRY(DiffResult run, compute_diff(session, with_version(options, all[version]), own));
-    kept = Compared{std::move(own), std::move(run)};
-    kept_version = version;
-    return {};
+    return Compared{version, std::move(own), std::move(run)};
   };
+  std::optional<Compared> kept;
   for (size_t version = 0; version < all.size(); ++version) {
-    std::optional<Compared> before = std::exchange(kept, std::nullopt);
-    const size_t version_before = kept_version;
-    MSDUMP_CHECK_OK(compare(version));
-    versions.found.add(compared_parameters(kept->run));
-    if (before && versions.found.most() != version) {
-      kept = std::move(before);
-      kept_version = version_before;
-    }
+    MSDUMP_TRY(Compared now, compare(version));
+    versions.found.add(compared_parameters(now.run));
+    if (!kept || versions.found.most() == version) kept = std::move(now);
   }
-  if (kept_version != versions.found.most()) MSDUMP_CHECK_OK(compare(versions.found.most()));
-  options = with_version(options, all[kept_version]);
+  if (kept->version != versions.found.most()) {
+    MSDUMP_TRY(kept, compare(versions.found.most()));
+  }
+  options = with_version(options, all[kept->version]);
   rules = std::move(kept->rules);
   return std::move(kept->run);
 }
@@ -147,22 +143,22 @@ std::string weights_text(const WeightVersions& versions) {
 report::Value weights_value(const WeightVersions& versions) {
   if (!versions.several()) return {};
   const std::vector<uint64_t> counts = versions.found.counts();
-  report::List all, others;
+  report::List all;
   for (size_t i = 0; i < counts.size(); ++i) {
     const WeightVersion& one = versions.versions[i];
     report::Object object;
     object.add("path", one.path).add("step", report::Value(one.step)).add("parameters", counts[i]);
     all.emplace_back(std::move(object));
   }
-  for (const ParameterVersions::Group& one : versions.found.others()) {
-    report::Object object;
-    object.add("names", one.names).add("parameters", one.parameters);
-    object.add("version", one.version ? report::Value(uint64_t{*one.version}) : report::Value());
-    others.emplace_back(std::move(object.add("equal", one.equal)));
-  }
   report::Object object;
   object.add("compared", uint64_t{versions.found.most()}).add("versions", std::move(all));
-  return std::move(object.add("others", std::move(others)));
+  return std::move(object.add("others", list_of(versions.found.others(), [](const ParameterVersions::Group& one) {
+                                report::Object group;
+                                group.add("names", one.names).add("parameters", one.parameters);
+                                group.add("version",
+                                          one.version ? report::Value(uint64_t{*one.version}) : report::Value());
+                                return std::move(group.add("equal", one.equal));
+                              })));
 }
 
 const report::ObjectType& weights_type() {

@@ -12,13 +12,13 @@
 
 #include "config/setups.h"
 #include "config/write_config.h"
+#include "divergence/dump_diff.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "io/atomic_file.h"
 #include "next/case_folder.h"
-#include "next/checked_plan.h"
-#include "next/compared_plan.h"
 #include "next/next_input.h"
+#include "next/next_plan.h"
 #include "next/next_text.h"
 #include "report/json.h"
 #include "shared/opened_graph.h"
@@ -126,15 +126,18 @@ class Next : public Command {
     if (!options_.version.empty() && !parse_release(options_.version))
       throw UsageError(fmt::format("'{}' is not a release of MindSpore", options_.version),
                        "--framework-version 2.7.1");
-    const Result<std::vector<std::string>> dumps = resolve_dumps(options_.dump, session.cancel);
-    if (!dumps) return session.end_with(dumps.error());
-    if (dumps->size() != 1) throw UsageError("next takes one dump", "msdump next -d DUMP");
-    Result<CaseFolder> found = case_of(dumps->front());
-    if (!found) return session.end_with(found.error());
-    return go_on(session, *found);
+    const Result<ExitCode> code = plan_dump(session);
+    return code ? *code : session.end_with(code.error());
   }
 
  private:
+  Result<ExitCode> plan_dump(Session& session) {
+    MSDUMP_TRY(const std::vector<std::string> dumps, resolve_dumps(options_.dump, session.cancel));
+    if (dumps.size() != 1) throw UsageError("next takes one dump", "msdump next -d DUMP");
+    MSDUMP_TRY(CaseFolder found, case_of(dumps.front()));
+    return go_on(session, found);
+  }
+
   // The case in the folder that was named, or one that begins with a dump.
   Result<CaseFolder> case_of(const std::string& dump) {
     in_folder_ = CaseFolder::is_one(dump);
@@ -189,18 +192,17 @@ class Next : public Command {
     for (const std::string& path : options_.ir) settings.ir.push_back(absolute_path(path));
   }
 
-  ExitCode go_on(Session& session, CaseFolder& found) {
+  Result<ExitCode> go_on(Session& session, CaseFolder& found) {
     const CaseRound& last = found.rounds.back();
     for (const std::string& folder : {last.candidate, last.reference}) {
       if (found.rounds.size() > 1 && !folder.empty() && is_empty_folder(folder)) {
-        return session.end_with(
+        return fail(
             make_error(ErrorCode::kNotFound, "round {} has not run: {} has no dump", found.rounds.size(), folder));
       }
     }
-    Result<NextPlan> plan = last.reference.empty() ? plan_checked(session, found) : plan_compared(session, found);
-    if (!plan) return session.end_with(plan.error());
+    MSDUMP_TRY(NextPlan plan, last.reference.empty() ? plan_checked(session, found) : plan_compared(session, found));
     for (const Error* const error : failures_) session.messages.error(*error);
-    return answer(session, found, {*plan, found.rounds.size(), {}, {}}, *plan);
+    return answer(session, found, {std::move(plan), found.rounds.size()});
   }
 
   static GraphOptions graph_options(const CaseFolder& found, const std::string& path) {
@@ -295,7 +297,8 @@ class Next : public Command {
     return request;
   }
 
-  ExitCode answer(Session& session, CaseFolder& found, NextAnswer result, NextPlan& plan) {
+  Result<ExitCode> answer(Session& session, CaseFolder& found, NextAnswer result) {
+    NextPlan& plan = result.plan;
     const bool asked = plan.state == PlanState::kAsked;
     const CaseRound& last = found.rounds.back();
     if (asked) {
@@ -306,23 +309,19 @@ class Next : public Command {
       std::vector<std::pair<DumpRequest*, std::string*>> sides = {{&plan.candidate, &result.candidate}};
       if (!last.reference.empty()) sides.emplace_back(&plan.reference, &result.reference);
       for (const auto& [request, text] : sides) {
-        Result<std::string> written = write_config(*request);
-        if (!written) return session.end_with(written.error());
-        *text = std::move(*written);
+        MSDUMP_TRY(*text, write_config(*request));
       }
     }
-    if (in_folder_) {
-      if (const Status kept = keep(found, result, plan); !kept) return session.end_with(kept.error());
-    }
+    if (in_folder_) MSDUMP_CHECK_OK(keep(found, result));
     print(session, result);
     if (!failures_.empty()) return ExitCode::kSomeFailed;
     return asked ? ExitCode::kOk : ExitCode::kNo;
   }
 
-  static Status keep(CaseFolder& found, NextAnswer& result, const NextPlan& plan) {
+  static Status keep(CaseFolder& found, NextAnswer& result) {
     const std::string now = found.folder_of(found.rounds.size());
     MSDUMP_CHECK_OK(make_directories(now));
-    if (plan.state == PlanState::kAsked) MSDUMP_CHECK_OK(write_round(found, result, plan));
+    if (result.plan.state == PlanState::kAsked) MSDUMP_CHECK_OK(write_round(found, result));
     std::string finding;
     report::append_json(finding, next_document(result));
     MSDUMP_CHECK_OK(write_file(now + "/finding.json", finding + "\n"));
@@ -331,7 +330,7 @@ class Next : public Command {
   }
 
   // The configurations of the next round.
-  static Status write_round(CaseFolder& found, NextAnswer& result, const NextPlan& plan) {
+  static Status write_round(CaseFolder& found, NextAnswer& result) {
     const std::string next = found.folder_of(found.rounds.size() + 1);
     for (const auto& [name, text] :
          {std::pair("/candidate", &result.candidate), std::pair("/reference", &result.reference)}) {
@@ -340,8 +339,8 @@ class Next : public Command {
       MSDUMP_CHECK_OK(write_file(next + name + ".json", *text));
       result.written.push_back(next + name + ".json");
     }
-    const std::string reference = result.reference.empty() ? std::string() : plan.reference.path;
-    found.rounds.push_back({plan.candidate.path, reference, plan.extent});
+    const std::string reference = result.reference.empty() ? std::string() : result.plan.reference.path;
+    found.rounds.push_back({result.plan.candidate.path, reference, result.plan.extent});
     return {};
   }
 

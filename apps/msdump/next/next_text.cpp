@@ -22,14 +22,6 @@ std::string name_of(const Suspect& suspect) {
   return fmt::format("{} {}, read by {}", suspect.kind, suspect.parameter, suspect.op_name);
 }
 
-std::string place_text(const Suspect& suspect) {
-  std::string text;
-  if (!suspect.dump.empty()) text += fmt::format(", {}", dump_text(suspect.dump));
-  if (suspect.place.rank) text += fmt::format(", rank {}", *suspect.place.rank);
-  if (suspect.place.step) text += fmt::format(", step {}", *suspect.place.step);
-  return text;
-}
-
 std::string size_text(const DumpSize& size) {
   std::string text = fmt::format("{}{} of {} per step and rank", size.at_least ? "at least " : "",
                                  human_bytes(size.bytes), plural(size.tensors, "tensor"));
@@ -71,10 +63,6 @@ void add_line(std::string& text, std::string_view head, std::string_view line) {
   text += fmt::format("{:<10}{}\n", head, escape_for_terminal(line));
 }
 
-}  // namespace
-
-namespace {
-
 const report::ObjectType& other_call_type() {
   static const report::ObjectType type{
       "OtherCall",
@@ -84,13 +72,10 @@ const report::ObjectType& other_call_type() {
 }
 
 report::Value others_of(const Suspect& suspect) {
-  report::List others;
-  for (const Suspect::Call& other : suspect.others) {
+  return list_of(suspect.others, [](const Suspect::Call& other) {
     report::Object one;
-    one.add("op_name", report::text_or_null(other.op_name)).add("source", source_value(other.frame));
-    others.emplace_back(std::move(one));
-  }
-  return others;
+    return std::move(one.add("op_name", report::text_or_null(other.op_name)).add("source", source_value(other.frame)));
+  });
 }
 
 const report::ObjectType& configuration_type() {
@@ -197,9 +182,7 @@ report::Object next_document(const NextAnswer& answer) {
   document.add("pinned", std::move(pinned));
   document.add("nothing", plan.state == PlanState::kNothing ? report::Value(plan.nothing) : report::Value());
   document.add("question", asked ? report::Value(plan.question) : report::Value());
-  report::List outcomes;
-  for (const std::string& outcome : plan.outcomes) outcomes.emplace_back(outcome);
-  document.add("outcomes", std::move(outcomes));
+  document.add("outcomes", report::list_of(plan.outcomes));
   report::Object configuration, estimate;
   configuration.add("kind", name_of(plan.candidate.kind));
   configuration.add("candidate", answer.candidate);
@@ -208,9 +191,7 @@ report::Object next_document(const NextAnswer& answer) {
   estimate.add("at_least", plan.size.at_least).add("full_bytes", static_cast<int64_t>(plan.size.of_all));
   document.add("configuration", asked ? report::Value(std::move(configuration)) : report::Value());
   document.add("estimate", asked && has_size(plan) ? report::Value(std::move(estimate)) : report::Value());
-  report::List written;
-  for (const std::string& path : answer.written) written.emplace_back(path);
-  document.add("written", std::move(written));
+  document.add("written", report::list_of(answer.written));
   return document;
 }
 
@@ -219,12 +200,11 @@ std::string next_text(const NextAnswer& answer) {
   std::string text;
   for (size_t i = 0; i < std::min(plan.suspects.size(), kMostShown); ++i) {
     const Suspect& suspect = plan.suspects[i];
-    const std::string line =
-        suspect.frame == nullptr ? std::string() : fmt::format(" ({})", source_text(suspect.frame));
     // "Pinned" is said where the search ends.
     const bool pinned = suspect.open == Suspect::Open::kPinned && plan.state == PlanState::kPinned;
     add_line(text, pinned ? "pinned" : "suspect",
-             fmt::format("{}{}{}: {}", name_of(suspect), line, place_text(suspect), suspect.reason));
+             fmt::format("{}{}{}: {}", name_of(suspect), source_note(suspect.frame),
+                         place_text(suspect.dump, suspect.place.rank, suspect.place.step), suspect.reason));
     if (suspect.only_reads && suspect.open != Suspect::Open::kPinned) {
       add_line(text, "", "it only reads what is wrong: the next dump has what makes that");
     } else if (suspect.only_reads && suspect.parameter.empty() && answer.round == 1) {

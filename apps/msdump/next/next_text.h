@@ -11,10 +11,10 @@ namespace msdump::cli {
 
 // The answer and its configurations; their texts are empty if nothing is asked.
 struct NextAnswer {
-  const NextPlan& plan;
-  size_t round = 1;                       // that was compared
-  std::string candidate, reference;       // the texts of the configurations
-  std::vector<std::string> written = {};  // paths
+  NextPlan plan;
+  size_t round = 1;                            // that was compared
+  std::string candidate = {}, reference = {};  // the texts of the configurations
+  std::vector<std::string> written = {};       // paths
 };
 
 [[nodiscard]] std::vector<report::Column> next_columns(const std::vector<std::string>& dumps);  // DumpIndex::dumps

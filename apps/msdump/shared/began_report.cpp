@@ -139,9 +139,8 @@ report::Value began_value(const check::BeganReport* report) {
   object.add("echoes", report::List(began.first.echoes.begin(), began.first.echoes.end()));
   object.add("reason", check::reason_of(*report));
   object.add("steps", began.steps).add("steps_in_bin", began.steps_in_bin);
-  report::List followers;
-  for (const check::Mover& mover : began.followers) followers.emplace_back(mover_value(history, mover));
-  return std::move(object.add("followers", std::move(followers)));
+  return std::move(object.add(
+      "followers", list_of(began.followers, [&](const check::Mover& mover) { return mover_value(history, mover); })));
 }
 
 }  // namespace msdump::cli

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "frame/usage.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
 
@@ -104,26 +105,21 @@ const report::ObjectType& recompute_summary_type() {
 
 report::Value recompute_summary(const recompute::RecomputeCounts& counts) {
   if (counts.operators == 0) return {};
-  report::List reasons;
-  for (const recompute::RecomputeCounts::OfReason& of : counts.not_judged) {
+  const auto reason_object = [](const recompute::RecomputeCounts::OfReason& of) {
     report::Object reason;
     reason.add("reason", name_of(of.reason)).add("op_type", of.type).add("what", report::text_or_null(of.what));
-    reasons.emplace_back(std::move(reason.add("operators", of.operators)));
-  }
-  report::List kernels;
-  for (const recompute::RecomputeCounts::OfKernel& of : counts.kernels) {
+    return std::move(reason.add("operators", of.operators));
+  };
+  const auto kernel_object = [](const recompute::RecomputeCounts::OfKernel& of) {
     report::Object kernel;
-    kernel.add("kernel", of.kernel)
-        .add("outputs", of.outputs)
-        .add("largest_right", of.largest_right)
-        .add("limit", of.limit);
-    kernels.emplace_back(std::move(kernel));
-  }
+    kernel.add("kernel", of.kernel).add("outputs", of.outputs);
+    return std::move(kernel.add("largest_right", of.largest_right).add("limit", of.limit));
+  };
   report::Object object;
   object.add("operators", counts.operators).add("right", counts.right).add("wrong", counts.wrong);
   object.add("sampled", counts.sampled);
-  object.add("not_judged", std::move(reasons)).add("kernels", std::move(kernels));
-  return object;
+  object.add("not_judged", list_of(counts.not_judged, reason_object));
+  return std::move(object.add("kernels", list_of(counts.kernels, kernel_object)));
 }
 
 Option recompute_option(recompute::Extent& extent, std::string_view group, std::string help,
@@ -194,18 +190,15 @@ report::Object recomputed_output(report::Object place, const recompute::OutputJu
   }
   object.add("place", std::move(box));
   object.add("reason", judgement.is_wrong() ? report::Value(recompute::describe_wrong(output)) : report::Value());
-  report::List arguments, mistakes;
-  for (const recompute::AskedArgument& one : asked) {
-    report::Object argument;
-    argument.add("name", one.name).add("value", one.value).add("from", name_of(one.from));
-    arguments.emplace_back(std::move(argument));
-  }
-  for (const recompute::Instead& one : output.instead) {
-    report::Object mistake;
-    mistake.add("what", name_of(one.what)).add("value", report::text_or_null(one.value));
-    mistakes.emplace_back(std::move(mistake.add("units", one.units).add("bits", one.bits)));
-  }
-  object.add("asked", std::move(arguments)).add("instead", std::move(mistakes));
+  object.add("asked", list_of(asked, [](const recompute::AskedArgument& one) {
+               report::Object argument;
+               return std::move(argument.add("name", one.name).add("value", one.value).add("from", name_of(one.from)));
+             }));
+  object.add("instead", list_of(output.instead, [](const recompute::Instead& one) {
+               report::Object mistake;
+               mistake.add("what", name_of(one.what)).add("value", report::text_or_null(one.value));
+               return std::move(mistake.add("units", one.units).add("bits", one.bits));
+             }));
   return object;
 }
 

@@ -62,6 +62,14 @@ report::Key dump_key() {
 
 std::string dump_text(std::string_view name) { return name.empty() ? std::string("-") : fmt::format("{}/", name); }
 
+std::string place_text(std::string_view dump, std::optional<int64_t> rank, std::optional<int64_t> step) {
+  std::string text;
+  if (!dump.empty()) text += ", " + dump_text(dump);
+  if (rank) text += fmt::format(", rank {}", *rank);
+  if (step) text += fmt::format(", step {}", *step);
+  return text;
+}
+
 const report::RowType<TensorRow>& tensor_rows() {
   using report::whole_cell;
   static const auto rows =
@@ -242,6 +250,10 @@ std::string source_text(const SourceFrame* frame) {
   const std::string_view name = frame->file.substr(frame->file.rfind('/') + 1);
   if (frame->end_line > frame->line) return fmt::format("{}:{}-{}", name, frame->line, frame->end_line);
   return fmt::format("{}:{}", name, frame->line);
+}
+
+std::string source_note(const SourceFrame* frame) {
+  return frame == nullptr ? std::string() : fmt::format(" ({})", source_text(frame));
 }
 
 std::string line_text(const OperatorLine& line) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,8 @@ struct TensorRow {
 // The name of one of several dumps below a path (DumpIndex::dumps()): its key in rows, and its text, "run1/".
 [[nodiscard]] report::Key dump_key();
 [[nodiscard]] std::string dump_text(std::string_view name);
+// ", run1/, rank 0, step 1", without unknown parts.
+[[nodiscard]] std::string place_text(std::string_view dump, std::optional<int64_t> rank, std::optional<int64_t> step);
 // Removes its column unless there are several.
 void leave_out_dump(std::vector<report::Column>& columns, const std::vector<std::string>& dumps);
 
@@ -57,6 +61,14 @@ ExitCode print_list(const Session& session, report::Form form, const report::Row
   return ExitCode::kOk;
 }
 
+// A list of what `value_of` makes of each item.
+template <class Range, class ValueOf>
+[[nodiscard]] report::List list_of(const Range& range, const ValueOf& value_of) {
+  report::List list;
+  for (const auto& item : range) list.emplace_back(value_of(item));
+  return list;
+}
+
 // A line of the script: file, line, code, end_line.
 [[nodiscard]] const report::ObjectType& source_type();
 // Null for no line.
@@ -65,6 +77,8 @@ ExitCode print_list(const Session& session, report::Form form, const report::Row
 [[nodiscard]] report::Value stack_value(const std::vector<const SourceFrame*>& stack);
 // "alexnet.py:175", the file without its folders.
 [[nodiscard]] std::string source_text(const SourceFrame* frame);
+// " (alexnet.py:175)"; empty for no line.
+[[nodiscard]] std::string source_note(const SourceFrame* frame);
 // "net.py:12  x = self.conv(x)", and whether it is that of one of several calls.
 [[nodiscard]] std::string line_text(const OperatorLine& line);
 // The same for a row, for a column with the key "source.file".

@@ -394,68 +394,47 @@ class Collector {
 
 bool ScoredOutput::is_never_noise() const { return measured > kNeverNoise * std::max(expected, roundoff); }
 
-bool may_be_rounding(Unjudged reason) {
-  switch (reason) {
-    case Unjudged::kDraws:
-    case Unjudged::kChooses:
-    case Unjudged::kAgreesByChance:
-    case Unjudged::kIntegerInput:
-    case Unjudged::kNoNumbers:
-    case Unjudged::kCancels:
-    case Unjudged::kKeptValue:
-    case Unjudged::kAdaptive: return true;
-    default: return false;
-  }
+OutputScore score_of(const ScoredOutput& output) {
+  const Centre& siblings = output.siblings;
+  return {output.tensor,
+          output.measured,
+          output.expected * std::exp(siblings.centre),
+          output.score,
+          siblings.siblings,
+          std::exp(siblings.sibling_centre - siblings.centre),
+          std::exp(siblings.sibling_spread)};
 }
 
-std::string_view name_of(Unjudged reason) {
-  switch (reason) {
-    case Unjudged::kNone: break;
-    case Unjudged::kDraws: return "draws";
-    case Unjudged::kChooses: return "chooses";
-    case Unjudged::kNoInputs: return "no_inputs";
-    case Unjudged::kLargeInput: return "large_input";
-    case Unjudged::kIntegerInput: return "integer_input";
-    case Unjudged::kNoNumbers: return "no_numbers";
-    case Unjudged::kAgreesByChance: return "agrees_by_chance";
-    case Unjudged::kCancels: return "cancels";
-    case Unjudged::kKeptValue: return "kept_value";
-    case Unjudged::kAdaptive: return "adaptive";
-    case Unjudged::kUnlikely: return "unlikely";
-    case Unjudged::kUnknownSource: return "unknown_source";
-    case Unjudged::kUnread: return "unread";
-    case Unjudged::kNotPassedOn: return "not_passed_on";
-    case Unjudged::kNotFinite: return "not_finite";
-    case Unjudged::kOtherShape: return "other_shape";
-    case Unjudged::kUnmatched: return "unmatched";
-  }
-  return {};
-}
+namespace {
 
-std::string_view text_of(Unjudged reason) {
-  switch (reason) {
-    case Unjudged::kNone: break;
-    case Unjudged::kDraws: return "the operator draws random numbers";
-    case Unjudged::kChooses: return "the operator chooses among its inputs, which differ";
-    case Unjudged::kNoInputs: return "none of its inputs was dumped on both sides";
-    case Unjudged::kLargeInput: return "an input has an error that is too large for the model";
-    case Unjudged::kIntegerInput: return "integers or truth values among its inputs differ";
-    case Unjudged::kNoNumbers: return "its outputs are integers, truth values or not finite";
-    case Unjudged::kAgreesByChance: return "its outputs agree although its inputs do not";
-    case Unjudged::kCancels: return "its terms cancel, and rounding is all that is left";
-    case Unjudged::kKeptValue: return "the value before the update was not dumped";
-    case Unjudged::kAdaptive: return "written by an optimizer that divides by the size of the gradient";
-    case Unjudged::kUnlikely: return "more than 1000 times what is expected, yet too little for an alarm";
-    case Unjudged::kUnknownSource: return "what wrote it was not dumped";
-    case Unjudged::kNotPassedOn:
-      return "what reads its outputs has equal inputs, so they were not passed on as they are";
-    case Unjudged::kUnread: return "no operator that was compared reads or writes it";
-    case Unjudged::kNotFinite: return "NaN or infinities on one side";
-    case Unjudged::kOtherShape: return "another shape or kind of dtype";
-    case Unjudged::kUnmatched: return "nothing on the other side";
-  }
-  return {};
-}
+struct UnjudgedWords {
+  std::string_view name, text;
+  bool may_be_rounding = false;
+};
+constexpr auto kUnjudged = enum_table<Unjudged, UnjudgedWords>(
+    UnjudgedWords{}, UnjudgedWords{"draws", "the operator draws random numbers", true},
+    UnjudgedWords{"chooses", "the operator chooses among its inputs, which differ", true},
+    UnjudgedWords{"no_inputs", "none of its inputs was dumped on both sides"},
+    UnjudgedWords{"large_input", "an input has an error that is too large for the model"},
+    UnjudgedWords{"integer_input", "integers or truth values among its inputs differ", true},
+    UnjudgedWords{"no_numbers", "its outputs are integers, truth values or not finite", true},
+    UnjudgedWords{"agrees_by_chance", "its outputs agree although its inputs do not", true},
+    UnjudgedWords{"cancels", "its terms cancel, and rounding is all that is left", true},
+    UnjudgedWords{"kept_value", "the value before the update was not dumped", true},
+    UnjudgedWords{"adaptive", "written by an optimizer that divides by the size of the gradient", true},
+    UnjudgedWords{"unlikely", "more than 1000 times what is expected, yet too little for an alarm"},
+    UnjudgedWords{"unknown_source", "what wrote it was not dumped"},
+    UnjudgedWords{"unread", "no operator that was compared reads or writes it"},
+    UnjudgedWords{"not_passed_on", "what reads its outputs has equal inputs, so they were not passed on as they are"},
+    UnjudgedWords{"not_finite", "NaN or infinities on one side"},
+    UnjudgedWords{"other_shape", "another shape or kind of dtype"},
+    UnjudgedWords{"unmatched", "nothing on the other side"});
+
+}  // namespace
+
+bool may_be_rounding(Unjudged reason) { return kUnjudged[reason].may_be_rounding; }
+std::string_view name_of(Unjudged reason) { return kUnjudged[reason].name; }
+std::string_view text_of(Unjudged reason) { return kUnjudged[reason].text; }
 
 ScoredOutputs::ScoredOutputs(const RunView& view, const RunOperators& operators, InputSearch& search) {
   Collector collector(view, operators, search);

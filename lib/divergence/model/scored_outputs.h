@@ -136,7 +136,6 @@ enum class Unjudged : uint8_t {
   kOtherShape,      // another shape or kind of dtype
   kUnmatched,       // nothing on the other side
 };
-[[nodiscard]] constexpr Unjudged last_of(Unjudged) { return Unjudged::kUnmatched; }
 // True if rounding alone may lead to such a difference, so it is no sign of a fault.
 [[nodiscard]] bool may_be_rounding(Unjudged reason);
 // A word for scripts: "draws"; empty for kNone.
@@ -169,18 +168,16 @@ struct ScoredOutput {
   [[nodiscard]] bool is_never_noise() const;
 };
 
-// The expected error, corrected by the siblings.
-[[nodiscard]] inline double expected_of(const ScoredOutput& output) {
-  return output.expected * std::exp(output.siblings.centre);
-}
-
-// The siblings' error over the expected one: the median, and the factor of their spread.
-[[nodiscard]] inline double sibling_median_of(const ScoredOutput& output) {
-  return std::exp(output.siblings.sibling_centre - output.siblings.centre);
-}
-[[nodiscard]] inline double sibling_spread_of(const ScoredOutput& output) {
-  return std::exp(output.siblings.sibling_spread);
-}
+// The figures of an output that reports show.
+struct OutputScore {
+  TensorId tensor;
+  double measured = 0, expected = 0;  // errors; `expected` is corrected by the siblings
+  double score = 0;
+  uint32_t siblings = 0;  // executions of the same kind that it was compared with
+  // The siblings' measured error over their expected one: the median, and the factor of one standard deviation.
+  double sibling_median = 0, sibling_spread = 0;
+};
+[[nodiscard]] OutputScore score_of(const ScoredOutput& output);
 
 class ScoredOutputs {
  public:

@@ -97,9 +97,9 @@ TEST_CASE("an error of the size that its input's leads to is not a root, a much 
   REQUIRE(large.roots() == Texts{"value Default/Mul-op5"});
   CHECK(large.root().reason == "its outputs differ more than its inputs explain");
   CHECK(large.root().amplification.value() == Approx(61).epsilon(0.02));
-  CHECK(large.root().measured_error.value() == Approx(0.0305).epsilon(0.02));
-  CHECK(large.root().expected_error.value() == Approx(5e-4).epsilon(0.3));
-  CHECK(large.root().siblings == 7);
+  CHECK(large.root().score.value().measured == Approx(0.0305).epsilon(0.02));
+  CHECK(large.root().score.value().expected == Approx(5e-4).epsilon(0.3));
+  CHECK(large.root().score.value().siblings == 7);
 }
 
 TEST_CASE("an error that the operators after it pass on is reported where it was made alone") {

@@ -1,5 +1,3 @@
-#include "next/checked_plan.h"
-
 #include <algorithm>
 #include <functional>
 #include <limits>

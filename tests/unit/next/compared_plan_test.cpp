@@ -1,5 +1,3 @@
-#include "next/compared_plan.h"
-
 #include <functional>
 #include <limits>
 #include <string>
