@@ -80,7 +80,7 @@ void BlameState::begin_step(ExecutionId run) {
   alarmed_before = same_rank && (alarmed_before || alarmed[0] || alarmed[1]);
   alarmed = {};
   any_before = backward = false;
-  history.error_before = same_rank ? std::max(history.error_before, history.largest_error) : 0;
+  history.error_before = same_rank ? std::max(history.error_before, history.largest_error) : view.error_at_start(now);
   history.largest_error = 0;
   history.any_chosen = false;
   first_of_step = run;

@@ -83,7 +83,8 @@ class Gatherer {
     if (of_unknown) {
       // A value that the network keeps between steps carries the error of the step before.
       const bool of_network = input.from == From::kParameter && !input.is_weight;
-      if (view_.is_later_step(run_) && !of_network && may_be_carried_over(tensor)) {
+      const bool is_unlike = view_.is_first_step(run_) && error && error->relative > kMostError;
+      if (view_.is_later_step(run_) && !of_network && !is_unlike && may_be_carried_over(tensor)) {
         inputs_.downstream = true;
         const bool grew = is_off(tensor, error_so_far());
         if (!grew) inputs_.inherited.push_back(&input);

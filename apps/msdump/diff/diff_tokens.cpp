@@ -184,7 +184,8 @@ report::Value token_map_value(const DiffResult& run) {
     rows.emplace_back(report::List{name_of_output(first), name_of_output(end - 1), uint64_t{end - first}});
     for (size_t column = 0; column < heat.columns(); ++column) {
       const float error = heat.error(row, column);
-      cells.push_back(error < 0 ? report::Value() : report::Value(rounded(double{error})));
+      cells.emplace_back();
+      if (error >= 0) cells.back() = rounded(double{error});
     }
   }
   for (size_t column = 0; column < heat.columns(); ++column) {

@@ -159,7 +159,9 @@ double find_storage_rounding(const RunView& view) {
     }
   }
   const double rounding = unit_roundoff(DType::kFloat32);
-  if (!parameters.shows()) return rounding;
+  // Steps that were not dumped have left other parameters.
+  const bool is_start = view.runs().empty() || view.error_at_start(view.place(ExecutionId(0))) == 0;
+  if (!is_start || !parameters.shows()) return rounding;
   return std::max(rounding, kLargestOverMean * quantile_of_unsorted(parameters.rounded, 0.5));
 }
 

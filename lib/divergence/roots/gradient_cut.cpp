@@ -79,7 +79,11 @@ GradientCuts::GradientCuts(const RunView& view) : view_(view) {
       continue;
     }
     if (!view.is_backward(run)) continue;
-    for (const TensorId tensor : view.run(run).outputs) {
+    // With a view as the last node of autograd, a linear returns the gradient of the view alone.
+    const std::vector<TensorId>& outputs = view.run(run).outputs;
+    if (std::any_of(outputs.begin(), outputs.end(), [&](TensorId one) { return view.is(one, Verdict::kShape); }))
+      continue;
+    for (const TensorId tensor : outputs) {
       if (!view.is(tensor, Verdict::kUnmatched) || view.alone(tensor) != Alone::kUnknown) continue;
       std::vector<ExecutionId>& runs = one_sided_[key].returned[view.is_of_candidate(tensor) ? 1 : 0];
       if (runs.empty() || runs.back() != run) runs.push_back(run);

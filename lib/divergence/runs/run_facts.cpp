@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers.h"
 #include "check/checked_dump.h"
 #include "compare/pair/precision.h"
 #include "divergence/model/constants.h"
@@ -300,9 +301,10 @@ RunFacts::RunFacts(const CompareSide& a, const CompareSide& b, const Pairing& pa
     : TensorFacts(a, b, pairing, diffs, placements),
       graph_(paired_runs(a, b, pairing, diffs, placements)),
       expected_(alone_for_known_reason(pairing)) {
-  for (const OpRun& run : runs()) first_steps_.try_emplace({run.place.rank, run.place.dump}, run.place.step);
+  for (const OpRun& run : runs()) first_steps_.try_emplace({run.place.rank, run.place.dump}, FirstStep{run.place.step});
   find_names();
   find_passes();
+  find_errors_at_start();
 }
 
 void RunFacts::find_passes() {
@@ -331,6 +333,24 @@ void RunFacts::find_passes() {
   }
   for (ExecutionId index{0}; index < runs().size(); ++index) {
     if (backward_[index] || after_backward_[index]) find_cancelled(index);
+  }
+}
+
+void RunFacts::find_errors_at_start() {
+  for (auto& [place_of_rank, first] : first_steps_) {
+    if (first.step.value_or(0) <= 0) continue;
+    std::vector<double> errors;
+    for (ExecutionId index{0}; index < runs().size(); ++index) {
+      const RunPlace& at = place(index);
+      if (std::pair(std::optional<int64_t>(at.rank), at.dump) != place_of_rank || at.step != first.step) continue;
+      if (backward_[index] || after_backward_[index] || one_sided(index)) continue;
+      for (const RunInput& input : run(index).inputs) {
+        if (input.producer != kNoId || input.from == InputEdge::From::kConstant || input.tensor == kNoId) continue;
+        const auto one = error(input.tensor);
+        if (one && !one->discrete) errors.push_back(one->relative);
+      }
+    }
+    if (!errors.empty()) first.error = quantile_of_unsorted(errors, 0.5);
   }
 }
 

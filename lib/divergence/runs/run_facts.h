@@ -165,9 +165,18 @@ class RunFacts : public TensorFacts {
   // Names are numbered in the order in which they first occur.
   [[nodiscard]] uint32_t name_number(ExecutionId index) const { return name_numbers_[index]; }
   [[nodiscard]] bool one_sided(ExecutionId index) const;
-  // True unless the execution is in the first step of its rank.
+  // True unless the execution is in the first step of its rank, before which no step was made.
   [[nodiscard]] bool is_later_step(ExecutionId index) const {
-    return place(index).step != first_steps_.at({place(index).rank, place(index).dump});
+    return !is_first_step(index) || error_at_start(place(index)) > 0;
+  }
+  // True in the first dumped step of its rank.
+  [[nodiscard]] bool is_first_step(ExecutionId index) const {
+    return place(index).step == first_steps_.at({place(index).rank, place(index).dump}).step;
+  }
+  // The relative error that steps before the first dumped one have left: the median over the values that enter its forward pass,
+  // weights nearly all of them. 0 if the first dumped step is step 0, or has no number.
+  [[nodiscard]] double error_at_start(const RunPlace& place) const {
+    return first_steps_.at({place.rank, place.dump}).error;
   }
   // True if only one side has the operator, for no known reason (Alone): the networks differ.
   [[nodiscard]] bool is_surprise(ExecutionId index) const { return one_sided(index) && !expected_[run(index).op]; }
@@ -213,6 +222,7 @@ class RunFacts : public TensorFacts {
  private:
   void find_names();
   void find_passes();
+  void find_errors_at_start();
   void find_cancelled(ExecutionId index);  // sums of terms that cancel, among its gradients
   [[nodiscard]] bool enters_update(const RunInput& input) const;
   [[nodiscard]] double rms_of(TensorId tensor) const;  // of the reference; 0 if it is not known
@@ -223,10 +233,14 @@ class RunFacts : public TensorFacts {
   HashSlots names_;                              // of executions, as indices of `named_`
   std::vector<std::vector<ExecutionId>> named_;  // the runs of each name, by rank and step
   std::vector<uint32_t> name_numbers_;           // by run: in `named_`
-  std::map<std::pair<std::optional<int64_t>, uint32_t>, std::optional<int64_t>> first_steps_;  // by rank and dump
-  std::vector<bool> backward_, after_backward_;                                                // by run
-  using StepOfType = std::pair<RunPlace::Step, std::string_view>;                              // with the rank
-  std::map<StepOfType, double> scales_;                                                        // largest_scale_beside()
+  struct FirstStep {
+    std::optional<int64_t> step;
+    double error = 0;  // error_at_start()
+  };
+  std::map<std::pair<std::optional<int64_t>, uint32_t>, FirstStep> first_steps_;  // by rank and dump
+  std::vector<bool> backward_, after_backward_;                                   // by run
+  using StepOfType = std::pair<RunPlace::Step, std::string_view>;                 // with the rank
+  std::map<StepOfType, double> scales_;                                           // largest_scale_beside()
 };
 
 }  // namespace msdump
