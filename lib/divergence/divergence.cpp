@@ -598,6 +598,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   report.explained = std::move(explanations.explained);
   report.unjudged = std::move(explanations.unjudged);
   report.loss_scale = view.loss_scale();
+  if (!view.runs().empty()) report.error_at_start = view.error_at_start(view.place(ExecutionId(0)));
   report.growth = error_growth(view, model);
   account_for(view, model, finder->history(), reach, computed, details.explain, report);
   report.limits.insert(model.limits().begin(), model.limits().end());

@@ -103,6 +103,7 @@ struct DivergenceReport {
   std::vector<Explanation> explained;  // by Pairing::tensors
   std::vector<Unjudged> unjudged;      // likewise: Explanations
   double loss_scale = 1;               // factor of the candidate's gradients; it is divided out
+  double error_at_start = 0;           // that steps before the first dumped one have left (RunFacts::error_at_start)
   ErrorGrowth growth;
   std::vector<ExecutionId> runs;     // by Pairing::tensors: its execution, or kNoId; only with the flow
   std::vector<FlowEdge> edges;       // between these executions; only with the flow

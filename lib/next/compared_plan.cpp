@@ -234,6 +234,23 @@ std::optional<Suspect> first_mover(const DiffResult& run, const DumpRuns& runs) 
   return suspect;
 }
 
+// The first value that differs when the dump begins, with a later step; none if every difference is explained.
+std::optional<Suspect> left_by_steps_before(const DiffResult& run, const DumpRuns& runs) {
+  const double error = run.divergence.error_at_start;
+  const auto is_in_doubt = [&](TensorId row) { return is_unexplained(run, row); };
+  if (error == 0 || std::none_of(run.rows.begin(), run.rows.end(), is_in_doubt)) return {};
+  TensorId first;
+  for (const TensorId row : run.rows) {
+    const ExecutionId at = run.divergence.runs[row];
+    if (at == kNoId || run.identity(row).name.io == Io::kOutput || judged_error(run, row).value_or(0) < error) continue;
+    if (first == kNoId || at < run.divergence.runs[first]) first = row;
+  }
+  if (first == kNoId) return {};
+  Suspect suspect = suspect_at(run, runs, first, "its input differs when the dump begins, as do other weights");
+  suspect.open = Open::kStepsBefore;
+  return suspect;
+}
+
 // The first operator with a large difference that was not judged for want of values.
 class UnjudgedSearch {
  public:
@@ -379,6 +396,7 @@ NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpReq
   const bool judged = !last.single_pair && !last.pairing.of_parameters && !last.pairing.likeness.two_networks();
   if (suspects.empty() && dumps.size() == 1 && judged) {
     std::optional<Suspect> one = first_mover(last, *of);
+    if (!one) one = left_by_steps_before(last, *of);
     if (!one) one = first_after_equal_inputs(last, *of);
     if (!one) one = UnjudgedSearch(last, *of).find();
     if (one && !(one->open == Open::kBefore && runs.begins_network(*one))) suspects.push_back(std::move(*one));

@@ -244,6 +244,8 @@ class Diff : public Command {
     further.add("error_growth", report::list_of(run.divergence.growth.medians));
     further.add("loss_scale",
                 run.divergence.loss_scale == 1 ? report::Value() : report::Value(run.divergence.loss_scale));
+    further.add("error_at_start",
+                run.divergence.error_at_start == 0 ? report::Value() : report::Value(run.divergence.error_at_start));
     further.add("explain", options_.explain.empty() ? report::Value() : report::Value(explain_value(run)));
     further.add("tokens", tokens_value(run));
     further.add("weights", weights_value(weights_));

@@ -260,6 +260,7 @@ std::vector<report::PageDump> dumps_of(const DiffResult& run, const DiffOptions&
 std::vector<report::PageFact> about_of(const DiffResult& run) {
   std::vector<report::PageFact> about;
   if (run.divergence.loss_scale != 1) about.push_back({"loss scale", loss_scale_text(run.divergence.loss_scale)});
+  if (run.divergence.error_at_start != 0) about.push_back({"begins late", start_text(run.divergence.error_at_start)});
   for (const FoundRelation& one : run.pairing.relations) {
     if (about.size() < kRelationsInFull)
       about.push_back({std::string(one.kind), one.count > 1 ? fmt::format("{} ({})", one.text, one.count) : one.text});

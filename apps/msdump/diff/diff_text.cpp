@@ -114,6 +114,14 @@ std::string loss_scale_text(double scale) {
                                  1 / scale);
 }
 
+std::string start_text(double error) {
+  if (error == 0) return {};
+  return fmt::format(
+      "a quarter of the weights and inputs differ by {:.2g} or more when the dump begins: steps before it have left "
+      "that; dump step 0, too, to see where it began",
+      error);
+}
+
 std::optional<uint64_t> nonfinite_of(const TensorDiff& diff) {
   if (diff.by_statistics || !has_metrics(diff.verdict)) return std::nullopt;
   return diff.metrics->nan_mismatch + diff.metrics->inf_mismatch;
@@ -255,8 +263,10 @@ std::string divergence_text(const DiffResult& run) {
   if (roots.size() > kRootsShown) text += fmt::format("and {} more; --json has all\n\n", roots.size() - kRootsShown);
   if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer && any_value_differs(run) && !run.single_pair)
     text = rootless_text(run) + "\n" + growth_line(run.divergence.growth) + "\n";
-  const std::string scale = loss_scale_text(run.divergence.loss_scale);
-  return text + scale + (scale.empty() ? "" : "\n\n");
+  for (const std::string& about :
+       {loss_scale_text(run.divergence.loss_scale), start_text(run.divergence.error_at_start)})
+    text += about + (about.empty() ? "" : "\n\n");
+  return text;
 }
 
 std::string next_text(const DiffResult& run, const DiffOptions& options) {

@@ -350,7 +350,7 @@ void RunFacts::find_errors_at_start() {
         if (one && !one->discrete) errors.push_back(one->relative);
       }
     }
-    if (!errors.empty()) first.error = quantile_of_unsorted(errors, 0.5);
+    if (!errors.empty()) first.error = quantile_of_unsorted(errors, 0.75);
   }
 }
 

@@ -173,7 +173,7 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] bool is_first_step(ExecutionId index) const {
     return place(index).step == first_steps_.at({place(index).rank, place(index).dump}).step;
   }
-  // The relative error that steps before the first dumped one have left: the median over the values that enter its forward pass,
+  // The relative error that steps before the first dumped one have left: the upper quartile over the values that enter its forward pass,
   // weights nearly all of them. 0 if the first dumped step is step 0, or has no number.
   [[nodiscard]] double error_at_start(const RunPlace& place) const {
     return first_steps_.at({place.rank, place.dump}).error;

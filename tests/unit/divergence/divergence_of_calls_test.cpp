@@ -411,7 +411,8 @@ TEST_CASE("a weight that differs is a parameter, of its module and of the call t
   CHECK(modules.roots() == Texts{"parameter Module.net.fc.Linear.forward.0:weight"});
 }
 
-TEST_CASE("msprobe: a parameter that agreed in the first call of its module is not reported at a later call of the step") {
+TEST_CASE(
+    "msprobe: a parameter that agreed in the first call of its module is not reported at a later call of the step") {
   // An optimizer that was not dumped has updated it: a critic that learns before it is asked again, an epoch in a step.
   const Values x = {1, 2, 3}, w = {4, 5, 6}, y = {10, 20, 30};
   const auto roots = [&](float first, float later) {
@@ -427,6 +428,57 @@ TEST_CASE("msprobe: a parameter that agreed in the first call of its module is n
   };
   CHECK(roots(1, 2.002F) == Texts{});
   CHECK(roots(1.001F, 2.002F) == Texts{"parameter Module.net.fc.Linear.forward.0:weight"});
+}
+
+TEST_CASE("msprobe: weights that differ when a dump begins with a later step are what steps before have left") {
+  const Values x = {1, 2, 3}, w = {4, 5, 6}, y = {10, 20, 30};
+  struct Answer {
+    Texts roots;
+    double error_at_start = 0;
+  };
+  const auto diff = [&](const char* step, float trained, float third) {
+    const test::ScratchDir scratch;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      for (int i = 0; i < 6; ++i) {
+        // No rounding to a format: errors of 1 to 216 times `trained`.
+        const float error = i == 2 ? third : trained * static_cast<float>((i + 1) * (i + 1) * (i + 1));
+        const float factor = bad ? 1 + error : 1;
+        calls.ran(fmt::format("Module.net.fc{}.Linear.forward.0", i), {x}, {times(y, factor)});
+        calls.has("weight", times(w, factor));
+      }
+      const auto side = scratch.path() / (bad ? "bad" : "ref");
+      calls.write(side);
+      if (step != std::string_view("step0")) std::filesystem::rename(side / "step0", side / step);
+    }
+    const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
+    return Answer{compared.roots(), compared.report().error_at_start};
+  };
+  const std::string wrong = "parameter Module.net.fc2.Linear.forward.0:weight";
+  const Answer trained = diff("step1", 1e-4F, 0.0027F), from_start = diff("step0", 1e-4F, 0.0027F);
+  CHECK(trained.roots == Texts{});
+  CHECK(trained.error_at_start > 1e-4);
+  CHECK(from_start.roots.size() > 1);
+  CHECK(from_start.error_at_start == 0);
+  // One that alone differs, or is unlike its partner, is wrong in any step.
+  CHECK(diff("step1", 0, 0.0027F).roots == Texts{wrong});
+  CHECK(diff("step1", 1e-4F, 2).roots == Texts{wrong});
+}
+
+TEST_CASE("msprobe: a backward call before forward calls of its step may have run again after them") {
+  // Gradients of gradients: the backward call has the place of its first time and the values of its last.
+  const auto roots = [](float slope, float later) {
+    const CallTrial trial([&](MadeCalls& calls) {
+      const Values x = some_values(1), y = some_values(2), g = some_values(3), h = some_values(5);
+      calls.ran("Torch.tanh.0.forward", {x}, {y});
+      calls.ran("Torch.tanh.0.backward", {times(g, calls.bad() ? slope : 1)}, {times(h, calls.bad() ? slope : 1)});
+      calls.ran("Torch.mul.0.forward", {times(y, 2), y}, {times(y, 3)});
+      calls.ran("Torch.sin.0.forward", {times(y, calls.bad() ? later : 7)}, {times(x, calls.bad() ? later : 7)});
+    });
+    return trial.roots();
+  };
+  CHECK(roots(1.01F, 9) == Texts{"input Torch.sin.0.forward"});
+  CHECK(roots(1.01F, 7) == Texts{"input Torch.tanh.0.backward"});
 }
 
 TEST_CASE("msprobe: gradients of parameters are judged by what their backward call read") {
