@@ -66,9 +66,10 @@ class Gatherer {
   [[nodiscard]] double error_so_far() const { return std::max(history_.error_before, history_.largest_error); }
 
   // True if a value from outside of this step may have its error from earlier steps: it is off, and so is something in
-  // them.
+  // them, or other values that steps before the dump have left.
   [[nodiscard]] bool may_be_carried_over(TensorId tensor) const {
-    return is_off(tensor, 0) && !(history_.error_before <= kRounding * model_.storage_rounding());
+    const bool begins_late = view_.error_at_start(view_.place(run_)) > 0;
+    return is_off(tensor, 0) && (begins_late || !(history_.error_before <= kRounding * model_.storage_rounding()));
   }
 
   void see_error(const RunInput& input, TensorId tensor) {
