@@ -12,10 +12,12 @@
 
 #include "base/containers.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "compare/limits.h"
 #include "divergence/alarms.h"
 #include "divergence/asked.h"
 #include "divergence/explanation.h"
+#include "divergence/kept_gradients.h"
 #include "divergence/missed_update.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
@@ -63,8 +65,8 @@ using From = InputEdge::From;
 class Finder {
  public:
   Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed, const AskedRoots& asked,
-         const std::optional<MissedUpdate>& missed, const DivergenceDetails& details, const Rejoining* rejoining,
-         std::set<ExecutionId>& inert, bool of_last_pass)
+         const std::optional<MissedUpdate>& missed, const std::optional<KeptGradients>& kept,
+         const DivergenceDetails& details, const Rejoining* rejoining, std::set<ExecutionId>& inert, bool of_last_pass)
       : state_(view, model, details.asked_otherwise),
         view_(view),
         entering_(state_, of_last_pass),
@@ -72,6 +74,7 @@ class Finder {
         accepted_(details.accepted),
         asked_(asked),
         missed_(missed),
+        kept_(kept),
         rejoining_(rejoining),
         inert_(inert) {}
 
@@ -111,6 +114,10 @@ class Finder {
       note_errors(run, view_.outputs(run));
     } else if (const auto asked = asked_.roots.find(run); asked != asked_.roots.end()) {
       add_asked(run, asked->second);
+    } else if (kept_ && kept_->at == run && before == 0) {
+      add_kept(run);
+    } else if (kept_ && kept_->executions.contains(run)) {
+      pass_on(run);
     } else if (view_.one_sided(run) || inert_.count(run) > 0 || asked_.is_rewritten(view_.run(run).op) ||
                is_another_call(run)) {
       pass_on(run);
@@ -271,6 +278,16 @@ class Finder {
                     missed.of_candidate ? "reference" : "candidate", view_.name(missed.reader),
                     missed.values == 1 ? "without it, that is the value of the step before"
                                        : fmt::format("without such calls, {} values stay as they were", missed.values));
+  }
+
+  void add_kept(ExecutionId run) {
+    const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
+    Divergence& root =
+        state_.roots.add(run, RootRule::kKept, DivergenceKind::kValue, inputs, kept_->tensors).divergence;
+    root.reason =
+        fmt::format("only the {} keeps the gradients of the batch before: the means of {} differ by {:.2g} of theirs",
+                    name_of(kept_->of_candidate ? Side::kCandidate : Side::kReference),
+                    plural(kept_->tensors.size(), "tensor"), kept_->share);
   }
 
   // An output that was computed again and is wrong makes a root by itself, whatever is upstream.
@@ -452,6 +469,7 @@ class Finder {
   std::set<uint32_t> other_names_;  // of these
   const AskedRoots& asked_;
   const std::optional<MissedUpdate>& missed_;
+  const std::optional<KeptGradients>& kept_;
   const Rejoining* const rejoining_;  // null: report all roots
   std::set<ExecutionId>& inert_;      // executions between places where the sides agree
 };
@@ -545,11 +563,12 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const Rejoining rejoining(view, details.error_of_records);
   const AskedRoots asked = find_asked(view, model, computed);
   const std::optional<MissedUpdate> missed = first_missed_update(view, model);
+  const std::optional<KeptGradients> kept = first_kept_gradients(view);
   std::set<ExecutionId> inert;
   std::optional<Finder> finder;
   DivergenceReport report;
   const auto find_once = [&](const Rejoining* by, bool of_last_pass) {
-    finder.emplace(view, model, computed, asked, missed, details, by, inert, of_last_pass);
+    finder.emplace(view, model, computed, asked, missed, kept, details, by, inert, of_last_pass);
     report = finder->run();
   };
   const auto find = [&](const Rejoining* by) {

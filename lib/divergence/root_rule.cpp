@@ -18,14 +18,14 @@ constexpr auto kRules = enum_table<RootRule, RuleTraits>(
     RuleTraits{"graph", DecidedBy::kAsked, 149, 151}, RuleTraits{"argument", DecidedBy::kAsked, 180, 181},
     RuleTraits{"computed", DecidedBy::kComputed, 193, 193}, RuleTraits{"outlier", DecidedBy::kEstimate, 0, 0},
     RuleTraits{"handed_on", DecidedBy::kHandedOn, 0, 0}, RuleTraits{"update", DecidedBy::kHandedOn, 11, 11},
-    RuleTraits{"parameter", DecidedBy::kEstimate, 25, 27}, RuleTraits{"source", DecidedBy::kEstimate, 170, 209},
-    RuleTraits{"missing", DecidedBy::kEstimate, 216, 229}, RuleTraits{"extra", DecidedBy::kEstimate, 96, 109},
-    RuleTraits{"cast", DecidedBy::kEstimate, 3, 3}, RuleTraits{"constant", DecidedBy::kEstimate, 0, 0},
-    RuleTraits{"equal_inputs", DecidedBy::kEstimate, 35, 39}, RuleTraits{"excess", DecidedBy::kEstimate, 173, 254},
-    RuleTraits{"shape", DecidedBy::kEstimate, 0, 3}, RuleTraits{"changed", DecidedBy::kEstimate, 24, 33},
-    RuleTraits{"nan", DecidedBy::kEstimate, 0, 0}, RuleTraits{"draw", DecidedBy::kEstimate, 0, 0},
-    RuleTraits{"collective", DecidedBy::kEstimate, 0, 0}, RuleTraits{"cut", DecidedBy::kEstimate, 28, 28},
-    RuleTraits{"line", DecidedBy::kEstimate, 26, 28},
+    RuleTraits{"kept", DecidedBy::kHandedOn, 0, 0}, RuleTraits{"parameter", DecidedBy::kEstimate, 25, 27},
+    RuleTraits{"source", DecidedBy::kEstimate, 170, 209}, RuleTraits{"missing", DecidedBy::kEstimate, 216, 229},
+    RuleTraits{"extra", DecidedBy::kEstimate, 96, 109}, RuleTraits{"cast", DecidedBy::kEstimate, 3, 3},
+    RuleTraits{"constant", DecidedBy::kEstimate, 0, 0}, RuleTraits{"equal_inputs", DecidedBy::kEstimate, 35, 39},
+    RuleTraits{"excess", DecidedBy::kEstimate, 173, 254}, RuleTraits{"shape", DecidedBy::kEstimate, 0, 3},
+    RuleTraits{"changed", DecidedBy::kEstimate, 24, 33}, RuleTraits{"nan", DecidedBy::kEstimate, 0, 0},
+    RuleTraits{"draw", DecidedBy::kEstimate, 0, 0}, RuleTraits{"collective", DecidedBy::kEstimate, 0, 0},
+    RuleTraits{"cut", DecidedBy::kEstimate, 28, 28}, RuleTraits{"line", DecidedBy::kEstimate, 26, 28},
     RuleTraits{"token", DecidedBy::kEstimate, 143, 146});  // of scripts/e2e's rollouts (docs/tokens.md)
 
 // The expected share of a next root, if any share is as likely before the first.

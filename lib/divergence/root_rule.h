@@ -24,6 +24,7 @@ enum class RootRule : uint8_t {
   kOutlier,      // computed again from its own inputs, an output is far less exact than those of similar operators
   kHandedOn,     // an input is not what its producer wrote
   kUpdate,       // a value that one side alone leaves as it was in the step before
+  kKept,         // gradients of one side hold those of the batch before
   kParameter,    // a parameter or an input of the network differs where it is first read
   kSource,       // an input of unknown source differs, and nothing before it does
   kMissing,      // only the reference has the operator, and what reads it differs

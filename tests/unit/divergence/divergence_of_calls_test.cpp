@@ -481,6 +481,38 @@ TEST_CASE("msprobe: a backward call before forward calls of its step may have ru
   CHECK(roots(1.01F, 7) == Texts{"input Torch.tanh.0.backward"});
 }
 
+TEST_CASE("msprobe: gradients that one side does not clear are told by their means, also if they were clipped") {
+  const auto root = [](float kept, float factor, bool of_reference) {
+    const CallTrial trial([&](MadeCalls& calls) {
+      const bool keeps = calls.bad() != of_reference;
+      for (int i = 0; i < 4; ++i) {
+        const auto name = [&](const char* what) { return fmt::format("Module.net.fc{}.Linear.{}", i, what); };
+        const float n = static_cast<float>(i);
+        const Values before = {1 + n, 2, -7}, x = {2, n, 5};
+        Values now = times({3 - 2 * n, 4, 9 + n * n}, calls.bad() ? factor : 1);
+        for (size_t k = 0; keeps && k < now.size(); ++k) now[k] += kept * before[k];
+        calls.ran(name("forward.0"), {x}, {times(x, 2)});
+        calls.ran(name("backward.0"), {x}, {times(x, 3)});
+        calls.ran(name("parameters_grad.0"), {}, {before});
+        calls.ran(name("forward.1"), {x}, {times(x, 2)});
+        calls.ran(name("backward.1"), {x}, {times(x, 3)});
+        calls.ran(name("parameters_grad.1"), {}, {now});
+      }
+      calls.ran("Torch.clip.0.forward", {{1, 2}}, {{3, 4}});
+    });
+    const auto& roots = trial.compared().report().roots;
+    return roots.empty() || roots.front().rule != RootRule::kKept ? std::string() : roots.front().reason;
+  };
+  CHECK(root(1, 1, false) ==
+        "only the candidate keeps the gradients of the batch before: the means of 4 tensors differ by 1 of theirs");
+  CHECK(root(0.25F, 1, false) ==
+        "only the candidate keeps the gradients of the batch before: the means of 4 tensors differ by 0.25 of theirs");
+  CHECK(root(1, 1, true) ==
+        "only the reference keeps the gradients of the batch before: the means of 4 tensors differ by 1 of theirs");
+  CHECK(root(0, 1.3F, false) == std::string());
+  CHECK(root(2, 1, false) == std::string());
+}
+
 TEST_CASE("msprobe: gradients of parameters are judged by what their backward call read") {
   const auto roots = [](float wrong_gradient, float wrong_result) {
     const CallTrial trial([=](MadeCalls& calls) {
