@@ -14,8 +14,6 @@ namespace {
 
 // Means agree if they differ by no more than this share.
 constexpr double kNearMean = 0.1;
-// Clipping leaves gradients smaller than they were written: all of them by one factor, which is no smaller than this.
-constexpr double kLeastShare = 0.01;
 
 class KeptSearch {
  public:
@@ -34,10 +32,10 @@ class KeptSearch {
     for (auto& [batch, found] : batches_) {
       for (const Side side : kBothSides) {
         std::vector<double>& ratios = found.ratios[side];
-        if (ratios.size() < kSeveral) continue;
+        if (ratios.size() < kLeastTensors) continue;
         const double share = quantile_of_unsorted(ratios, 0.5);
         for (double& ratio : ratios) ratio = std::fabs(ratio - share);
-        if (share < kLeastShare || share > 1 + kNearMean) continue;
+        if (share <= 0 || share > 1 + kNearMean) continue;
         if (quantile_of_unsorted(ratios, 0.5) > kNearMean * share) continue;
         KeptGradients& kept = found.kept;
         kept.of_candidate = side == Side::kCandidate;

@@ -100,7 +100,8 @@ inline constexpr double kNeverNoise = 1000;
 inline constexpr double kRounding = 1.25;
 // The least exponent of a loss scale, a power of two: smaller ones are more often faults.
 inline constexpr int kLeastExponent = 3;
-// So many tensors must show it, or how far a pair is from the prior's spreads: fewer may by chance.
+// So many tensors must show a loss scale, gradients that were kept, or how far a pair is from the prior's spreads: fewer may by
+// chance.
 inline constexpr size_t kLeastTensors = 6;
 // Such a tensor is off the power by less than this, as a logarithm to base 2, and points the same way.
 inline constexpr double kMostOffPower = 0.1, kLeastCosine = 0.9;
