@@ -477,11 +477,11 @@ class Finder {
 // msprobe writes a backward call once. If gradients of gradients run it again, its place is that of the first time, before the forward
 // calls that read the gradients, and its values are those of the last.
 
-// True for a backward call with an input of unknown source before forward calls of its step.
+// True for a backward call with an input of unknown source before a forward pass of its step, which is not the optimizer's.
 bool may_be_of_last_pass(const RunView& view, const Divergence& root) {
   if (root.rule != RootRule::kSource || !view.is_backward(root.run)) return false;
   for (ExecutionId run(root.run + 1); run < view.runs().size() && root.place.is_beside(view.place(run)); ++run) {
-    if (!view.is_backward(run)) return true;
+    if (!view.is_backward(run) && !view.comes_after_backward(run)) return true;
   }
   return false;
 }

@@ -76,11 +76,10 @@ class KeptSearch {
 
   // Compares gradients with those of the batch before, which are right on both sides.
   void add(ExecutionId run, const std::vector<TensorId>& now, const std::vector<TensorId>& before) {
-    for (const TensorId tensor : now) {
-      const auto last = std::find_if(before.begin(), before.end(),
-                                     [&](TensorId other) { return view_.slot(other) == view_.slot(tensor); });
-      if (last == before.end() || !view_.compared(tensor) || !view_.compared(*last)) continue;
-      const kernels::PairMetrics is = view_.diff(tensor).metrics, was = view_.diff(*last).metrics;
+    for (size_t i = 0; i < std::min(now.size(), before.size()); ++i) {
+      const TensorId tensor = now[i], last = before[i];
+      if (view_.slot(last) != view_.slot(tensor) || !view_.compared(tensor) || !view_.compared(last)) continue;
+      const kernels::PairMetrics is = view_.diff(tensor).metrics, was = view_.diff(last).metrics;
       if (!is.mean_a || !is.mean_b || !was.mean_a || !was.mean_b) continue;
       const double kept = (*was.mean_a + *was.mean_b) / 2;
       if (!(std::fabs(kept) > 0) || std::fabs(*was.mean_a - *was.mean_b) > kNearMean * std::fabs(kept)) continue;

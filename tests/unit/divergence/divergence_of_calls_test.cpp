@@ -474,6 +474,7 @@ TEST_CASE("msprobe: a backward call before forward calls of its step may have ru
       calls.ran("Torch.tanh.0.backward", {times(g, calls.bad() ? slope : 1)}, {times(h, calls.bad() ? slope : 1)});
       calls.ran("Torch.mul.0.forward", {times(y, 2), y}, {times(y, 3)});
       calls.ran("Torch.sin.0.forward", {times(y, calls.bad() ? later : 7)}, {times(x, calls.bad() ? later : 7)});
+      calls.ran("Torch.sin.0.backward", {x}, {x});
     });
     return trial.roots();
   };
