@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <span>
 #include <utility>
 
 #include "base/numbers.h"
@@ -24,9 +23,9 @@ class KeptSearch {
       if (view_.one_sided(run)) continue;
       if (view_.is_backward(run) && view_.run(run).inputs.empty()) {
         for (const ExecutionId before : view_.summands_of(run)) add(run, view_.run(run).outputs, outputs_of(before));
-        if (view_.summands_of(run).empty()) add(run, view_.run(run).outputs, outputs_of(in_step_before(run)));
+        if (view_.summands_of(run).empty()) add(run, view_.run(run).outputs, outputs_of(view_.in_step_before(run)));
       } else if (view_.comes_after_backward(run)) {
-        add(run, gradients_read_by(run), gradients_read_by(in_step_before(run)));
+        add(run, gradients_read_by(run), gradients_read_by(view_.in_step_before(run)));
       }
     }
     for (auto& [batch, found] : batches_) {
@@ -55,7 +54,8 @@ class KeptSearch {
 
   [[nodiscard]] std::vector<TensorId> gradients_read_by(ExecutionId run) const {
     std::vector<TensorId> tensors;
-    for (const RunInput& input : run == kNoId ? std::vector<RunInput>() : view_.run(run).inputs) {
+    if (run == kNoId) return tensors;
+    for (const RunInput& input : view_.run(run).inputs) {
       const bool is_gradient = input.producer != kNoId && view_.is_backward(input.producer);
       if (is_gradient && input.tensor != kNoId) tensors.push_back(input.tensor);
     }
@@ -63,15 +63,6 @@ class KeptSearch {
   }
   [[nodiscard]] std::vector<TensorId> outputs_of(ExecutionId run) const {
     return run == kNoId ? std::vector<TensorId>() : view_.run(run).outputs;
-  }
-
-  // The execution of the same operator in the step before, on the same rank.
-  [[nodiscard]] ExecutionId in_step_before(ExecutionId run) const {
-    const std::span<const ExecutionId> same = view_.runs_of_name(run);
-    const auto at = std::lower_bound(same.begin(), same.end(), run);
-    if (at == same.begin()) return {};
-    const RunPlace &now = view_.place(run), &place = view_.place(*(at - 1));
-    return place.rank == now.rank && place.dump == now.dump && place.step < now.step ? *(at - 1) : ExecutionId();
   }
 
   // Compares gradients with those of the batch before, which are right on both sides.

@@ -1,9 +1,7 @@
 #include "divergence/missed_update.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <tuple>
 
 #include "divergence/model/constants.h"
@@ -48,21 +46,9 @@ class UpdateSearch {
            !view_.comes_after_backward(run);
   }
 
-  // The execution of the same operator in the nearest step before, on the same rank.
-  [[nodiscard]] ExecutionId before(ExecutionId run) const {
-    const RunPlace& now = view_.place(run);
-    const std::span<const ExecutionId> same = view_.runs_of_name(run);
-    for (auto other = std::lower_bound(same.begin(), same.end(), run); other != same.begin();) {
-      const RunPlace& place = view_.place(*--other);
-      if (place.rank != now.rank || place.dump != now.dump) break;
-      if (place.step < now.step && place.occurrence == now.occurrence) return *other;
-    }
-    return {};
-  }
-
   [[nodiscard]] std::optional<MissedUpdate> missed_by(ExecutionId run, const RunInput& input) const {
     if (input.producer != kNoId || !is_off(input.tensor)) return {};
-    const ExecutionId last = before(run);
+    const ExecutionId last = view_.in_step_before(run);
     if (last == kNoId) return {};
     for (const RunInput& other : view_.run(last).inputs) {
       if (other.tensor == kNoId || view_.slot(other.tensor) != view_.slot(input.tensor)) continue;

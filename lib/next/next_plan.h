@@ -100,7 +100,7 @@ template <class Run>
 [[nodiscard]] NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpRequest& as_before);
 [[nodiscard]] NextPlan plan_next(const std::vector<CaseDump<check::CheckRun>>& dumps, const DumpRequest& as_before);
 
-// What a dump shows of its extent: that of a list if something ran before it began, else all.
+// Returns kList if something ran before the dump began, else kAll.
 [[nodiscard]] DumpExtent extent_of(const DiffResult& run);
 [[nodiscard]] DumpExtent extent_of(const check::CheckRun& run);
 

@@ -10,8 +10,8 @@
 
 namespace msdump::cli {
 
-// What a baseline is made of, and whether it still fits. It is not written, with a warning, if inputs could not be read: it
-// would accept less than before.
+// --write-baseline: writes the differences of a run, and what they are of. If inputs could not be read, it warns and writes nothing: the
+// baseline would accept less than before.
 Status write_baseline(Session& session, const DiffOptions& options, const DiffResult& run);
 
 // kUsage for a baseline that was made of something else, unless --baseline-stale use, which warns.

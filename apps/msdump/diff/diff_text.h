@@ -41,7 +41,7 @@ struct SideFacts {
 [[nodiscard]] std::optional<uint64_t> nonfinite_of(const TensorDiff& diff);
 // "gradients of the candidate are 1024 times the reference's: a loss scale, divided out"; empty for a scale of 1.
 [[nodiscard]] std::string loss_scale_text(double scale);
-// That steps before the first dumped one have left this error in its weights; empty for 0.
+// Says that steps before the first dumped one have left this error in its weights; empty for 0.
 [[nodiscard]] std::string start_text(double error);
 
 // The headline of a run that differs and has no root: "no operator stands out" with the reason; of checkpoints the parameters

@@ -1,4 +1,4 @@
-// What of two dumps is compared: the dumps, ranks and steps of one side that stand beside those of the other.
+// ComparedScope: the dumps, ranks and steps of two sides that are compared with each other.
 #pragma once
 
 #include <cstdint>

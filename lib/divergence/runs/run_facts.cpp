@@ -337,21 +337,28 @@ void RunFacts::find_passes() {
 }
 
 void RunFacts::find_errors_at_start() {
-  for (auto& [place_of_rank, first] : first_steps_) {
-    if (first.step.value_or(0) <= 0) continue;
-    std::vector<double> errors;
-    for (ExecutionId index{0}; index < runs().size(); ++index) {
-      const RunPlace& at = place(index);
-      if (std::pair(std::optional<int64_t>(at.rank), at.dump) != place_of_rank || at.step != first.step) continue;
-      if (backward_[index] || after_backward_[index] || one_sided(index)) continue;
-      for (const RunInput& input : run(index).inputs) {
-        if (input.producer != kNoId || input.from == InputEdge::From::kConstant || input.tensor == kNoId) continue;
-        const auto one = error(input.tensor);
-        if (one && !one->discrete) errors.push_back(one->relative);
-      }
+  std::map<std::pair<std::optional<int64_t>, uint32_t>, std::vector<double>> errors;  // by rank and dump
+  for (ExecutionId index{0}; index < runs().size(); ++index) {
+    if (place(index).step.value_or(0) <= 0 || !is_first_step(index)) continue;
+    if (backward_[index] || after_backward_[index] || one_sided(index)) continue;
+    for (const RunInput& input : run(index).inputs) {
+      if (input.producer != kNoId || input.from == InputEdge::From::kConstant || input.tensor == kNoId) continue;
+      const auto one = error(input.tensor);
+      if (one && !one->discrete) errors[{place(index).rank, place(index).dump}].push_back(one->relative);
     }
-    if (!errors.empty()) first.error = quantile_of_unsorted(errors, 0.75);
   }
+  for (auto& [rank, found] : errors) first_steps_.at(rank).error = quantile_of_unsorted(found, 0.75);
+}
+
+ExecutionId RunFacts::in_step_before(ExecutionId index) const {
+  const RunPlace& now = place(index);
+  const std::span<const ExecutionId> same = runs_of_name(index);
+  for (auto other = std::lower_bound(same.begin(), same.end(), index); other != same.begin();) {
+    const RunPlace& before = place(*--other);
+    if (before.rank != now.rank || before.dump != now.dump) break;
+    if (before.step < now.step && before.occurrence == now.occurrence) return *other;
+  }
+  return {};
 }
 
 // True for a gradient, as what comes after the backward pass reads it, and for other values of unknown source.

@@ -196,6 +196,8 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] std::span<const ExecutionId> runs_of_name(ExecutionId index) const {
     return named_[name_numbers_[index]];
   }
+  // The execution of the same operator in the nearest step before, on the same rank; kNoId if there is none.
+  [[nodiscard]] ExecutionId in_step_before(ExecutionId index) const;
   // For msprobe, in the same place: the backward calls that wrote these parameter gradients; the forward calls of a
   // backward call or of such gradients; the gradients of the batch before, which they were added to. Empty for any other
   // execution.
